@@ -1,0 +1,63 @@
+"""Checks that know the mistake: every graded exercise, its claims, its catalogue of mistakes."""
+
+import difflib
+import importlib
+
+import numpy as np
+
+from grader.checks.engine.failure import CheckFailed
+from grader.checks.engine.judging import judge
+
+__all__ = ["SHEETS", "CheckFailed", "check", "exercises", "find_exercise"]
+
+SHEETS = ("rmsnorm",)
+
+
+def exercises():
+    """Return every exercise of the course by name, in the order of the sheets."""
+    modules = (importlib.import_module(f"grader.checks.{sheet}") for sheet in SHEETS)
+    return {exercise.name: exercise for module in modules for exercise in module.EXERCISES}
+
+
+def find_exercise(name):
+    """Return the exercise of this name; ``LookupError`` names the nearest one otherwise."""
+    known = exercises()
+    if name in known:
+        return known[name]
+    nearest = difflib.get_close_matches(name, known, n=1) or sorted(known)
+    raise LookupError(f"no exercise is called {name!r}: did you mean {' or '.join(nearest)}?")
+
+
+def check(answer, claim=None, *, exercise=None, seed=None, **companions):
+    """Check an answer: one line of praise, or the question that finds the mistake.
+
+    Parameters
+    ----------
+    answer : callable
+        Your function. Its name tells which exercise it answers.
+    claim : str, optional
+        Check this claim alone; without it, all claims one after the other.
+    exercise : str, optional
+        The exercise's name, where the function has another one.
+    seed : int, optional
+        Repeats the inputs of an earlier check, which named this number.
+    **companions : callable
+        Functions that belong to the answer, such as ``forward=rmsnorm_forward`` for a backward
+        pass that reads a cache of your own making.
+
+    Raises
+    ------
+    CheckFailed
+        An ``AssertionError`` whose text says what was wanted, what came, and on which input.
+    LookupError
+        If no exercise or claim has this name.
+    """
+    task = find_exercise(exercise or getattr(answer, "__name__", type(answer).__name__))
+    claims = task.claims.values() if claim is None else [task.claim(claim)]
+    seed = int(np.random.SeedSequence().generate_state(1)[0]) if seed is None else seed
+    for one in claims:
+        failure = judge(task, one, answer, companions, seed)
+        if failure is not None:
+            raise failure
+    held = ", ".join(one.name for one in claims)
+    print(f"✓ {task.name}: right ({held}).")

@@ -1,0 +1,122 @@
+"""Calling a learner's function: on copies, quietly, with its errors told as the learner's own."""
+
+import contextlib
+import copy
+import io
+import linecache
+import sys
+import traceback
+import warnings
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+ENGINE = str(Path(__file__).parent)
+
+
+class Unusable(Exception):
+    """The call gave nothing to compare: it raised, or returned something of another form."""
+
+
+@dataclass(frozen=True)
+class Reply:
+    """What came back from one call: outputs by name, and the arguments that it changed."""
+
+    outputs: Mapping[str, object]
+    changed: tuple[str, ...]
+
+
+def call(exercise, answer, arguments):
+    """Call the answer on copies of the arguments and take its result apart by name."""
+    mine = {name: copy.deepcopy(value) for name, value in arguments.items()}
+    try:
+        with _quietly():
+            result = answer(*mine.values())
+    except Exception as error:
+        raise Unusable(_tell_exception(exercise.name, error, arguments)) from error
+    changed = tuple(name for name in arguments if not _same(arguments[name], mine[name]))
+    return Reply(_take_apart(exercise, result), changed)
+
+
+@contextlib.contextmanager
+def _quietly():
+    """Turn warnings and stderr into plain output: a right answer may warn without losing marks."""
+    heard = io.StringIO()
+    with warnings.catch_warnings(), np.errstate(all="warn"), contextlib.redirect_stderr(heard):
+        warnings.simplefilter("ignore")
+        yield
+    if heard.getvalue():
+        sys.stdout.write(heard.getvalue())
+
+
+def _take_apart(exercise, result):
+    """Give the parts of the result their names, or say what was returned in their place."""
+    names = exercise.returns
+    if result is None:
+        raise Unusable(
+            f"{exercise.name} returned None. Does it end in `return {', '.join(names)}`?"
+        )
+    if len(names) == 1:
+        return {names[0]: result}
+    if not isinstance(result, tuple | list) or len(result) != len(names):
+        raise Unusable(
+            f"{exercise.name} returned {describe(result)}. "
+            f"It should return {len(names)} things: {' and '.join(names)}."
+        )
+    return dict(zip(names, result, strict=True))
+
+
+def describe(value):
+    """Say in a few words what a value is: its type, and shape or length where it has one."""
+    if isinstance(value, np.ndarray):
+        return f"an array of shape {value.shape}"
+    if isinstance(value, tuple | list):
+        return f"a {type(value).__name__} of {len(value)}"
+    if isinstance(value, Mapping):
+        return f"a dict with the keys {', '.join(map(str, value))}"
+    return f"{value!r:.60}" if isinstance(value, int | float | str) else f"a {type(value).__name__}"
+
+
+def shapes(arguments):
+    """List the arguments as `x (3, 5), eps 1e-05`."""
+    return ", ".join(f"{name} {_brief(value)}" for name, value in arguments.items())
+
+
+def _brief(value):
+    if isinstance(value, np.ndarray):
+        return f"{value.shape}" if value.dtype == np.float64 else f"{value.shape} {value.dtype}"
+    return f"{value:g}" if isinstance(value, float) else f"({describe(value)})"
+
+
+def _same(before, after):
+    """Tell whether two arguments are equal, through tuples and dicts."""
+    if isinstance(before, Mapping):
+        return before.keys() == after.keys() and all(_same(before[k], after[k]) for k in before)
+    if isinstance(before, tuple | list):
+        return len(before) == len(after) and all(map(_same, before, after))
+    if isinstance(before, np.ndarray):
+        return np.array_equal(before, after, equal_nan=True)
+    return True  # numbers and opaque caches: a copy cannot tell
+
+
+def _tell_exception(name, error, arguments):
+    """Tell an exception in the learner's lines, without the lines of the engine and of NumPy."""
+    if isinstance(error, NotImplementedError):
+        return f"{name} is not written yet: its body still raises NotImplementedError."
+    frames = traceback.extract_tb(error.__traceback__)
+    theirs = [f for f in frames if not f.filename.startswith(ENGINE) and _is_open(f.filename)]
+    lines = [f"  line {f.lineno}, in {f.name}: {f.line}" for f in theirs if f.line]
+    return "\n".join(
+        [
+            f"{name} raised {type(error).__name__}: {error}",
+            *lines,
+            f"It was called with {shapes(arguments)}.",
+        ]
+    )
+
+
+def _is_open(filename):
+    """Tell whether a file is a notebook cell or lies outside the installed packages."""
+    return "site-packages" not in filename and bool(linecache.getlines(filename))

@@ -1,0 +1,102 @@
+"""Judges: each looks at one trial and returns the `Fault` that it finds, or ``None``."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from grader.checks.engine.calling import Reply, describe
+from grader.checks.engine.comparing import agree, as_numbers, farthest
+
+NEARLY = 1e-4  # relative; a finite difference in float64 or a formula in float32 come this near
+
+
+@dataclass(frozen=True)
+class Trial:
+    """One call that was made: what went in, what came out, what was wanted."""
+
+    inputs: Mapping[str, Any]
+    outputs: tuple[str, ...]  # the ones that the claim is about
+    reply: Reply
+    again: Reply  # the same call made a second time
+    wanted: Mapping[str, np.ndarray]
+    tolerance: float
+
+
+@dataclass(frozen=True)
+class Fault:
+    """What is wrong with a trial, and where the form of it tells the mistake: its question."""
+
+    evidence: str
+    question: str = ""
+    mistake: str = ""
+
+
+def agrees(trial):
+    """Find the output that differs from what was wanted, where and by how much."""
+    for name in trial.outputs:
+        fault = _difference(name, trial.reply.outputs[name], trial.wanted[name], trial.tolerance)
+        if fault:
+            return fault
+    return None
+
+
+def _difference(name, value, want, tolerance):
+    got, want = as_numbers(value), as_numbers(want)
+    if got is None:
+        return Fault(f"{name} should be an array of numbers: it is {describe(value)}.")
+    if got.size == want.size == 1:
+        got = got.reshape(want.shape)
+    if got.shape != want.shape:
+        return Fault(f"{name} should have shape {want.shape}: it has shape {got.shape}.")
+    if agree(got, want, tolerance):
+        return None
+    index = farthest(got, want)
+    where = f"{name}[{', '.join(map(str, index))}]" if index else name
+    evidence = f"{where} should be {want[index]:.6g}: it is {got[index]:.6g}."
+    if tolerance < NEARLY and agree(got, want, NEARLY):
+        return Fault(
+            f"{evidence} The relative difference is {abs(got[index] / want[index] - 1):.0e}.",
+            "Close, but a formula in float64 comes closer. Is a number rounded, float32 used, "
+            "or a finite difference handed in for the formula?",
+            "nearly_right",
+        )
+    return Fault(evidence)
+
+
+def keeps_dtype(trial):
+    """Find the output that has another dtype than ``x``; then compare the values.
+
+    Manners count for right values only: else an answer that returns its argument would earn them.
+    """
+    wanted = trial.inputs["x"].dtype
+    for name in trial.outputs:
+        got = np.asarray(trial.reply.outputs[name]).dtype
+        if got != wanted:
+            return Fault(
+                f"x is {wanted}, but {name} came back as {got}.",
+                "The answer has another dtype than x. Which line brings it in?",
+                "dtype_leaks",
+            )
+    return agrees(trial)
+
+
+def leaves_arguments(trial):
+    """Find an argument that was written into, or an output that a second call changes."""
+    if trial.reply.changed:
+        return Fault(
+            f"The call changed its argument {' and '.join(trial.reply.changed)}.",
+            "Does a line write into an array that belongs to the caller, "
+            "with `+=`, `*=` or `[...] =`?",
+            "writes_into_arguments",
+        )
+    for name in trial.outputs:
+        first, second = (as_numbers(r.outputs[name]) for r in (trial.reply, trial.again))
+        if first is None or second is None or not agree(first, second, 1e-12):
+            return Fault(
+                f"A second call with the same arguments gave another {name}.",
+                "What does the function remember from one call to the next?",
+                "remembers",
+            )
+    return agrees(trial)

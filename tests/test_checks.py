@@ -1,0 +1,246 @@
+"""Checks: right answers pass, wrong ones are rejected, and the mistake is named."""
+
+import inspect
+
+import numpy as np
+import pytest
+
+from grader.checks import CheckFailed, check, exercises, find_exercise
+from grader.checks.engine import judging
+from answers.rmsnorm_right import RIGHT as RMSNORM_RIGHT
+from answers.rmsnorm_wrong import WRONG as RMSNORM_WRONG
+
+RIGHT, WRONG = {**RMSNORM_RIGHT}, {**RMSNORM_WRONG}
+SEEDS = range(3)
+
+
+def rows(answers):
+    """Make one test case of each answer, named after its exercise and its function."""
+    for name, several in answers.items():
+        for number, entry in enumerate(several):
+            entry = entry if isinstance(entry, tuple) else (entry,)
+            label = entry[0].__name__.replace("<lambda>", str(number))
+            yield pytest.param(name, *entry, id=f"{name}-{label}")
+
+
+def failure(answer, **arguments):
+    with pytest.raises(CheckFailed) as caught:
+        check(answer, **arguments)
+    return caught.value
+
+
+@pytest.mark.parametrize(("name", "answer"), [*rows(RIGHT)])
+@pytest.mark.parametrize("seed", SEEDS)
+def test_a_right_answer_passes_every_claim(name, answer, seed, capsys):
+    check(answer, exercise=name, seed=seed)
+    assert capsys.readouterr().out.splitlines()[-1].startswith(f"✓ {name}: right")
+
+
+@pytest.mark.parametrize(("name", "answer", "mistake"), [*rows(WRONG)])
+@pytest.mark.parametrize("seed", SEEDS)
+def test_a_wrong_answer_is_rejected_and_its_mistake_named(name, answer, mistake, seed):
+    found = failure(answer, exercise=name, seed=seed)
+    if mistake:
+        assert found.mistakes == (mistake,)
+
+
+@pytest.mark.parametrize("name", [*exercises()])
+def test_every_exercise_has_six_right_answers_of_different_looks(name):
+    assert len({inspect.getsource(answer) for answer in RIGHT[name]}) >= 6
+
+
+def catalogue():
+    for exercise in exercises().values():
+        for mistake in exercise.mistakes:
+            yield pytest.param(exercise, mistake, id=f"{exercise.name}-{mistake.name}")
+
+
+@pytest.mark.parametrize(("exercise", "mistake"), [*catalogue()])
+@pytest.mark.parametrize("seed", SEEDS)
+def test_every_mistake_of_the_catalogue_is_rejected_and_named_alone(exercise, mistake, seed):
+    answer = player(exercise, mistake, seed)
+    verdicts = (judging.judge(exercise, c, answer, {}, seed) for c in exercise.claims.values())
+    found = next((failure for failure in verdicts if failure), None)
+    assert found is not None, "no claim has an input that shows this mistake"
+    assert found.mistakes == (mistake.name,)
+    assert mistake.question in str(found)
+
+
+def player(exercise, mistake, seed):
+    """Return a function that answers each case of the exercise as the mistake does."""
+    known = {}
+    for claim in exercise.claims.values():
+        for rng in (judging.claim_rng(seed, claim), np.random.default_rng(seed)):  # for diagnosis
+            for case in claim.cases(rng):
+                arguments = next(iter(exercise.arguments(case.inputs, {})))
+                known[fingerprint(arguments.values())] = played(exercise, mistake, case)
+    return lambda *arguments: known[fingerprint(arguments)]
+
+
+def fingerprint(arguments):
+    return repr(
+        [np.asarray(a).tobytes() if not isinstance(a, tuple) else fingerprint(a) for a in arguments]
+    )
+
+
+def played(exercise, mistake, case):
+    """Return what a function with this mistake returns; right where the mistake has no values."""
+    values = dict(exercise.reference(**case.inputs))
+    with np.errstate(all="ignore"):
+        try:
+            made = mistake.outputs(**case.inputs)
+        except (ValueError, IndexError):
+            made = {}
+        for name, value in made.items():
+            values[name] = np.asarray(value, dtype=np.asarray(values[name]).dtype)
+    result = tuple(values.get(name) for name in exercise.returns)
+    return result if len(result) > 1 else result[0]
+
+
+@pytest.mark.parametrize("exercise", [*exercises().values()], ids=[*exercises()])
+def test_claims_and_questions_read_as_sentences(exercise):
+    for claim in exercise.claims.values():
+        assert claim.says.endswith(".")
+        assert (
+            claim.says[0].isupper()
+            or claim.says.split()[0] in ("x", "out", "dx", "dout", "ε")
+            or (claim.says.split()[0] in ("dweight", "float32"))
+        )
+    for mistake in exercise.mistakes:
+        assert "?" in mistake.question, f"{mistake.name} asks nothing"
+    questions = [mistake.question for mistake in exercise.mistakes]
+    assert len(set(questions)) == len(questions)
+
+
+def eps_outside(x, weight, eps=1e-5):
+    return x * weight / (np.sqrt(np.mean(x * x, axis=-1, keepdims=True)) + eps), None
+
+
+def test_a_failure_shows_the_question_the_values_the_input_and_how_to_repeat_it():
+    found = failure(eps_outside, exercise="rmsnorm_forward", claim="eps", seed=7)
+    lines = str(found).splitlines()
+    assert lines[0] == "Is your ε inside the square root, next to the mean square?"
+    assert "should be" in lines[1]
+    assert "rows of size 1e-3, ε = 1e-5" in lines[2]
+    assert lines[3] == 'Same inputs again: check(rmsnorm_forward, "eps", seed=7)'
+
+
+def test_the_same_seed_repeats_the_same_inputs_alone_and_among_other_claims():
+    alone = failure(eps_outside, exercise="rmsnorm_forward", claim="eps", seed=7)
+    among = failure(eps_outside, exercise="rmsnorm_forward", seed=7)
+    fresh = failure(eps_outside, exercise="rmsnorm_forward", claim="eps", seed=8)
+    assert str(alone) == str(among) != str(fresh)
+
+
+def test_a_fresh_seed_is_drawn_each_time():
+    seeds = {failure(eps_outside, exercise="rmsnorm_forward").seed for _ in range(3)}
+    assert len(seeds) == 3
+
+
+def test_a_body_that_is_not_written_yet_is_told_so():
+    def rmsnorm_forward(x, weight, eps=1e-5):
+        raise NotImplementedError()
+
+    assert str(failure(rmsnorm_forward)) == (
+        "rmsnorm_forward is not written yet: its body still raises NotImplementedError."
+    )
+
+
+def test_an_exception_is_told_with_the_learner_s_line_and_the_shapes():
+    def rmsnorm_forward(x, weight, eps=1e-5):
+        return x @ weight[:2], None
+
+    text = str(failure(rmsnorm_forward, seed=0, claim="value"))
+    assert text.startswith("rmsnorm_forward raised ValueError: matmul")
+    assert "return x @ weight[:2], None" in text
+    assert "It was called with x (" in text
+    assert "calling.py" not in text
+
+
+def test_an_answer_that_returns_one_thing_for_two_is_told_what_is_missing():
+    def rmsnorm_forward(x, weight, eps=1e-5):
+        return x
+
+    text = str(failure(rmsnorm_forward, seed=0, claim="value"))
+    assert text.startswith("rmsnorm_forward returned an array of shape (")
+    assert text.endswith("It should return 2 things: out and cache.")
+
+
+def test_a_backward_pass_may_read_a_cache_of_the_learner_s_own():
+    def rmsnorm_forward(x, weight, eps=1e-5):
+        return eps_outside(x, weight, eps)[0], {"x": x, "w": weight, "eps": eps}
+
+    def rmsnorm_backward(dout, cache):
+        x, w, eps = cache["x"], cache["w"], cache["eps"]
+        r = 1 / np.sqrt(np.mean(x * x, axis=-1, keepdims=True) + eps)
+        dz = dout * w
+        dweight = (dout * x * r).reshape(-1, x.shape[-1]).sum(axis=0)
+        return r * dz - x * r**3 * np.mean(dz * x, axis=-1, keepdims=True), dweight
+
+    check(rmsnorm_backward, forward=rmsnorm_forward)
+    with pytest.raises(CheckFailed, match="tuple indices"):
+        check(rmsnorm_backward)
+
+
+def test_a_wrong_forward_does_not_cost_a_right_backward_its_marks():
+    def rmsnorm_forward(x, weight, eps=1e-5):
+        return x, (x, weight, np.ones(x.shape[:-1])[..., None], x)
+
+    check(RIGHT["rmsnorm_backward"][0], exercise="rmsnorm_backward", forward=rmsnorm_forward)
+
+
+def test_warnings_and_stderr_of_an_answer_become_plain_output(capsys, recwarn):
+    import sys
+
+    def rmsnorm_forward(x, weight, eps=1e-5):
+        print("to stderr", file=sys.stderr)
+        np.log(np.zeros(1))
+        return RIGHT["rmsnorm_forward"][0](x, weight, eps)
+
+    check(rmsnorm_forward, "value")
+    captured = capsys.readouterr()
+    assert captured.err == ""
+    assert "to stderr" in captured.out
+    assert not recwarn.list
+
+
+def test_an_array_that_equals_everything_gains_nothing():
+    class Always(np.ndarray):
+        def __eq__(self, other):
+            return True
+
+        def __array_function__(self, function, types, args, kwargs):
+            return True
+
+        def __array_ufunc__(self, ufunc, method, *inputs, **kwargs):
+            return np.zeros(1)
+
+    def rmsnorm_forward(x, weight, eps=1e-5):
+        return x.view(Always), None
+
+    failure(rmsnorm_forward)
+
+
+@pytest.mark.parametrize(
+    ("call", "text"),
+    [
+        (
+            lambda: find_exercise("rmsnorm_forwards"),
+            "no exercise is called 'rmsnorm_forwards': did you mean rmsnorm_forward?",
+        ),
+        (
+            lambda: check(RIGHT["half_rms"][0], "valeu", exercise="half_rms"),
+            "half_rms has no claim 'valeu': its claims are value",
+        ),
+    ],
+)
+def test_a_wrong_name_is_answered_with_the_right_ones(call, text):
+    with pytest.raises(LookupError) as caught:
+        call()
+    assert caught.value.args[0] == text
+
+
+def test_a_notebook_shows_the_sentence_and_no_line_of_the_checker():
+    shown = failure(eps_outside, exercise="rmsnorm_forward", claim="eps")._render_traceback_()
+    assert shown[0].startswith("✗ rmsnorm_forward, eps: Is your ε inside")
+    assert not any("File" in line for line in shown)
