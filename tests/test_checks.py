@@ -1,14 +1,16 @@
 """Checks: right answers pass, wrong ones are rejected, and the mistake is named."""
 
 import inspect
+from xml.etree import ElementTree
 
 import numpy as np
 import pytest
-
-from grader.checks import CheckFailed, check, exercises, find_exercise
-from grader.checks.engine import judging
 from answers.rmsnorm_right import RIGHT as RMSNORM_RIGHT
 from answers.rmsnorm_wrong import WRONG as RMSNORM_WRONG
+
+from grader.checks import CheckFailed, check, exercises, find_exercise
+from grader.checks.engine import judging, picture
+from grader.checks.engine.exercise import Case, Claim, Exercise, by_name
 
 RIGHT, WRONG = {**RMSNORM_RIGHT}, {**RMSNORM_WRONG}
 SEEDS = range(3)
@@ -244,3 +246,41 @@ def test_a_notebook_shows_the_sentence_and_no_line_of_the_checker():
     shown = failure(eps_outside, exercise="rmsnorm_forward", claim="eps")._render_traceback_()
     assert shown[0].startswith("✗ rmsnorm_forward, eps: Is your ε inside")
     assert not any("File" in line for line in shown)
+
+
+def test_a_notebook_is_shown_wanted_and_received_with_the_wrong_entries_framed():
+    want, got = np.array([[1.0, -2.0, 3.0]]), np.array([[1.0, 2.0, np.nan]])
+    svg = ElementTree.fromstring(picture.draw(want, got))
+    assert svg.get("aria-label") == "2 of 3 entries shown differ from what was wanted"
+    cells = svg.findall("{*}rect")
+    assert [cell.get("stroke-width") for cell in cells] == ["0.4"] * 4 + ["2"] * 2
+    assert [text.text for text in svg.findall("{*}text")] == ["wanted", "received", "?"]
+
+
+def test_an_answer_for_the_example_s_size_alone_is_asked_about_it():
+    def rmsnorm_forward(x, weight, eps=1e-5):
+        root = np.sqrt(np.sum(x * x, axis=-1, keepdims=True) / 4 + eps)
+        return x / root * weight, None
+
+    assert "Is a size or a value of that example written into" in str(failure(rmsnorm_forward))
+
+
+def test_outputs_in_a_dict_are_judged_by_their_keys():
+    exercise = Exercise(
+        name="halves",
+        returns=("total", "**parts"),
+        reference=lambda x: {"total": x, "low": x / 4, "high": 3 * x / 4},
+        claims=by_name(
+            Claim("parts", "x is split.", lambda rng: [Case({"x": 8.0}, "8")], ("low", "high"))
+        ),
+    )
+
+    def told(answer):
+        return judging.judge(exercise, exercise.claims["parts"], answer, {}, 0)
+
+    assert told(lambda x: (x, {"high": 6.0, "low": 2.0, "more": None})) is None
+    assert "high is missing: there is total, low." in str(told(lambda x: (x, {"low": 2.0})))
+    assert "high should be 6: it is 5." in str(told(lambda x: (x, {"low": 2.0, "high": 5.0})))
+    assert "parts should be a dict of arrays: it is a list of 2." in str(
+        told(lambda x: (x, [2, 6]))
+    )

@@ -71,9 +71,11 @@ def test_a_row_of_zeros_gives_zeros_and_no_warning():
 def test_float16_squares_neither_overflow_nor_leak_their_dtype(size):
     x = np.array([[size, -size, size]], dtype=np.float16)
     out, cache = rmsnorm_forward(x, np.ones(3, dtype=np.float64))
-    dx, _ = rmsnorm_backward(np.ones_like(x), cache)
+    dx, _ = rmsnorm_backward(100 * np.array([[1, 2, 3]], dtype=np.float16), cache)
     assert out.dtype == dx.dtype == np.float16
     np.testing.assert_allclose(out, [[1.0, -1.0, 1.0]], rtol=1e-3)
+    along = 100 * 2 / 3  # mean of dout · out
+    np.testing.assert_allclose(size * dx, [[100 - along, 200 + along, 300 - along]], rtol=2e-3)
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])

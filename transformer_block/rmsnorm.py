@@ -70,7 +70,7 @@ def rmsnorm_backward(dout, cache):
     x, weight, inv_rms, normalized = cache
     require_shape("dout", dout, x.shape)
     d = x.shape[-1]
-    dnormalized = dout * weight
+    dnormalized = (dout * weight).astype(inv_rms.dtype, copy=False)  # wide
     c = np.sum(dnormalized * x, axis=-1, keepdims=True)  # (..., 1)
     dx = inv_rms * dnormalized - x * inv_rms**3 * c / d
     dweight = np.sum(dout * normalized, axis=tuple(range(x.ndim - 1)))  # (d,)

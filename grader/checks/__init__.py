@@ -7,6 +7,7 @@ import numpy as np
 
 from grader.checks.engine.failure import CheckFailed
 from grader.checks.engine.judging import judge
+from grader.checks.engine.picture import show
 
 __all__ = ["SHEETS", "CheckFailed", "check", "exercises", "find_exercise"]
 
@@ -58,6 +59,7 @@ def check(answer, claim=None, *, exercise=None, seed=None, **companions):
     for one in claims:
         failure = judge(task, one, answer, companions, seed)
         if failure is not None:
+            show(failure)
             raise failure
     held = ", ".join(one.name for one in claims)
     print(f"✓ {task.name}: right ({held}).")

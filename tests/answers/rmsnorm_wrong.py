@@ -237,7 +237,7 @@ WRONG = {
         (leaks_float64, "dtype_leaks"),
         (in_place, "writes_into_arguments"),
         (remembers, None),
-        (width_of_the_example, None),
+        (width_of_the_example, "example_written_in"),
         (only_two_axes, None),
         (identity, None),
         (only_out, None),

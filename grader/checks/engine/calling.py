@@ -52,18 +52,34 @@ def _quietly():
 
 
 def _take_apart(exercise, result):
-    """Give the parts of the result their names, or say what was returned in their place."""
+    """Give the parts of the result their names, or say what was returned in their place.
+
+    A part written ``**grads`` is a dict: each of its entries becomes an output of its own.
+    """
+    outputs = {}
+    for name, value in _parts(exercise, result).items():
+        if not name.startswith("**"):
+            outputs[name] = value
+        elif isinstance(value, Mapping):
+            outputs |= value
+        else:
+            raise Unusable(f"{name[2:]} should be a dict of arrays: it is {describe(value)}.")
+    return outputs
+
+
+def _parts(exercise, result):
+    """Pair what was returned with the names that the exercise gives to its parts."""
     names = exercise.returns
     if result is None:
-        raise Unusable(
-            f"{exercise.name} returned None. Does it end in `return {', '.join(names)}`?"
-        )
+        ending = ", ".join(name.lstrip("*") for name in names)
+        raise Unusable(f"{exercise.name} returned None. Does it end in `return {ending}`?")
     if len(names) == 1:
         return {names[0]: result}
     if not isinstance(result, tuple | list) or len(result) != len(names):
         raise Unusable(
             f"{exercise.name} returned {describe(result)}. "
-            f"It should return {len(names)} things: {' and '.join(names)}."
+            f"It should return {len(names)} things: "
+            f"{' and '.join(name.lstrip('*') for name in names)}."
         )
     return dict(zip(names, result, strict=True))
 

@@ -45,7 +45,7 @@ class Exercise:
     """A function that learners write: what it returns, what is claimed, what goes wrong."""
 
     name: str
-    returns: tuple[str, ...]
+    returns: tuple[str, ...]  # names of what comes back; ``**grads`` for a dict of outputs
     reference: Callable[..., Mapping[str, np.ndarray]]
     claims: Mapping[str, Claim]
     mistakes: tuple[Mistake, ...] = ()
@@ -53,6 +53,7 @@ class Exercise:
         lambda inputs, companions: [inputs]
     )
     companions: Mapping[str, str] = field(default_factory=dict)  # keyword of check → function
+    example: Case | None = None  # the one that the text shows, and that may get written into code
 
     def claim(self, name):
         """Return one claim; ``LookupError`` lists the names otherwise."""

@@ -5,11 +5,21 @@ class CheckFailed(AssertionError):
     """An answer does not hold; the text says which claim, what was wanted and what came."""
 
     def __init__(
-        self, exercise, claim, sentence, evidence=(), mistakes=(), seed=None, unusable=False
+        self,
+        exercise,
+        claim,
+        sentence,
+        *,
+        seed,
+        evidence=(),
+        mistakes=(),
+        values=None,
+        unusable=False,
     ):
         """Keep the facts beside the text, so that reports can count them."""
         self.exercise, self.claim, self.seed = exercise, claim, seed
         self.unusable = unusable  # nothing came back that could be compared
+        self.values = values  # wanted and received, where they can be shown side by side
         self.mistakes = tuple(mistakes)  # names from the catalogue that fit what came
         self.sentence = sentence
         repeat = f'Same inputs again: check({exercise}, "{claim}", seed={seed})'

@@ -1,6 +1,6 @@
 """Judges: each looks at one trial and returns the `Fault` that it finds, or ``None``."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -22,6 +22,7 @@ class Trial:
     again: Reply  # the same call made a second time
     wanted: Mapping[str, np.ndarray]
     tolerance: float
+    ask: Callable[[Mapping[str, Any]], Mapping[str, object]]  # calls again: arguments → outputs
 
 
 @dataclass(frozen=True)
@@ -31,11 +32,14 @@ class Fault:
     evidence: str
     question: str = ""
     mistake: str = ""
+    values: tuple[np.ndarray, np.ndarray] | None = None  # wanted and received, of one shape
 
 
 def agrees(trial):
     """Find the output that differs from what was wanted, where and by how much."""
     for name in trial.outputs:
+        if name not in trial.reply.outputs:
+            return Fault(f"{name} is missing: there is {', '.join(map(str, trial.reply.outputs))}.")
         fault = _difference(name, trial.reply.outputs[name], trial.wanted[name], trial.tolerance)
         if fault:
             return fault
@@ -43,6 +47,7 @@ def agrees(trial):
 
 
 def _difference(name, value, want, tolerance):
+    """Compare one output with what was wanted; the fault keeps both, for a picture."""
     got, want = as_numbers(value), as_numbers(want)
     if got is None:
         return Fault(f"{name} should be an array of numbers: it is {describe(value)}.")
@@ -52,6 +57,7 @@ def _difference(name, value, want, tolerance):
         return Fault(f"{name} should have shape {want.shape}: it has shape {got.shape}.")
     if agree(got, want, tolerance):
         return None
+    values = (want, got)
     index = farthest(got, want)
     where = f"{name}[{', '.join(map(str, index))}]" if index else name
     evidence = f"{where} should be {want[index]:.6g}: it is {got[index]:.6g}."
@@ -61,8 +67,9 @@ def _difference(name, value, want, tolerance):
             "Close, but a formula in float64 comes closer. Is a number rounded, float32 used, "
             "or a finite difference handed in for the formula?",
             "nearly_right",
+            values,
         )
-    return Fault(evidence)
+    return Fault(evidence, values=values)
 
 
 def keeps_dtype(trial):
@@ -71,7 +78,7 @@ def keeps_dtype(trial):
     Manners count for right values only: else an answer that returns its argument would earn them.
     """
     wanted = trial.inputs["x"].dtype
-    for name in trial.outputs:
+    for name in trial.reply.outputs.keys() & trial.outputs:
         got = np.asarray(trial.reply.outputs[name]).dtype
         if got != wanted:
             return Fault(
@@ -92,7 +99,7 @@ def leaves_arguments(trial):
             "writes_into_arguments",
         )
     for name in trial.outputs:
-        first, second = (as_numbers(r.outputs[name]) for r in (trial.reply, trial.again))
+        first, second = (as_numbers(r.outputs.get(name)) for r in (trial.reply, trial.again))
         if first is None or second is None or not agree(first, second, 1e-12):
             return Fault(
                 f"A second call with the same arguments gave another {name}.",

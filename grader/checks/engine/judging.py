@@ -1,22 +1,55 @@
 """Judging one claim: draw its cases, call the answer on each, name the mistake in a failure."""
 
 import zlib
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
+from grader.checks.engine import judges
 from grader.checks.engine.calling import Unusable, call, shapes
 from grader.checks.engine.diagnosis import fitting_mistakes
 from grader.checks.engine.failure import CheckFailed
-from grader.checks.engine.judges import Trial
+
+
+@dataclass(frozen=True)
+class Judging:
+    """What stays the same while one claim is judged."""
+
+    exercise: Any
+    claim: Any
+    answer: Any
+    companions: dict
+    seed: int
+
+    def call(self, arguments):
+        """Call the answer once."""
+        return call(self.exercise, self.answer, arguments)
+
+    def trial(self, case, arguments):
+        """Call the answer twice on a case, to see whether it repeats itself."""
+        reply, again = (self.call(arguments) for _ in range(2))
+        wanted = self.exercise.reference(**case.inputs)
+        return judges.Trial(
+            inputs=case.inputs,
+            outputs=self.claim.outputs,
+            reply=reply,
+            again=again,
+            wanted=wanted,
+            tolerance=case.tolerance,
+            ask=lambda other: self.call(other).outputs,
+        )
+
+    def failed(self, sentence, **facts):
+        """Make the failure of this claim."""
+        return CheckFailed(self.exercise.name, self.claim.name, sentence, seed=self.seed, **facts)
 
 
 def judge(exercise, claim, answer, companions, seed):
     """Return ``None`` if the claim holds on all its cases, else the `CheckFailed` to raise."""
-    for case in claim.cases(claim_rng(seed, claim)):
-        failure = _judge_case(exercise, claim, case, answer, companions, seed)
-        if failure is not None:
-            return failure
-    return None
+    judging = Judging(exercise, claim, answer, companions, seed)
+    failures = (_judge_case(judging, case) for case in claim.cases(claim_rng(seed, claim)))
+    return next((failure for failure in failures if failure is not None), None)
 
 
 def claim_rng(seed, claim):
@@ -24,37 +57,64 @@ def claim_rng(seed, claim):
     return np.random.default_rng([seed, zlib.crc32(claim.name.encode())])
 
 
-def _judge_case(exercise, claim, case, answer, companions, seed):
+def _judge_case(judging, case):
     """Try every way to pass the inputs: one that holds is enough.
 
     If none does, the first that gave values tells most, and where none gave any, the last one:
     the learner's own.
     """
     failures = []
-    for arguments in exercise.arguments(case.inputs, companions):
-        failure = _try(exercise, claim, case, answer, arguments, seed)
+    for arguments in judging.exercise.arguments(case.inputs, judging.companions):
+        failure = _try(judging, case, arguments)
         if failure is None:
             return None
         failures.append(failure)
     return next((failure for failure in failures if not failure.unusable), failures[-1])
 
 
-def _try(exercise, claim, case, answer, arguments, seed):
-    """Make one call (twice, to see whether it repeats itself) and judge what came back."""
+def _try(judging, case, arguments):
+    """Judge what comes back for these arguments."""
     try:
-        reply, again = (call(exercise, answer, arguments) for _ in range(2))
+        trial = judging.trial(case, arguments)
+        fault = judging.claim.judge(trial)
     except Unusable as reason:
-        return CheckFailed(exercise.name, claim.name, str(reason), seed=seed, unusable=True)
-    wanted = exercise.reference(**case.inputs)
-    trial = Trial(case.inputs, claim.outputs, reply, again, wanted, case.tolerance)
-    fault = claim.judge(trial)
+        question = _example_question(judging)
+        evidence = [str(reason)] if question else []
+        return judging.failed(question or str(reason), evidence=evidence, unusable=True)
     if fault is None:
         return None
-    mistakes = fitting_mistakes(exercise, claim, case, answer, reply, seed)
-    questions = [mistake.question for mistake in mistakes]
-    names = [mistake.name for mistake in mistakes]
-    if not mistakes and fault.question:
-        questions, names = [fault.question], [fault.mistake]
-    sentence = "\nOr: ".join(questions) or f"This does not hold yet: {claim.says}"
+    questions, names = _diagnose(judging, case, trial, fault)
+    sentence = "\nOr: ".join(questions) or f"This does not hold yet: {judging.claim.says}"
     evidence = [fault.evidence, f"The input: {case.about} ({shapes(arguments)})."]
-    return CheckFailed(exercise.name, claim.name, sentence, evidence, names, seed)
+    return judging.failed(sentence, evidence=evidence, mistakes=names, values=fault.values)
+
+
+def _diagnose(judging, case, trial, fault):
+    """Find questions for a fault: the catalogue's, the judge's own, or that of the example."""
+    mistakes = fitting_mistakes(judging, case, trial.reply)
+    if mistakes:
+        return [m.question for m in mistakes], [m.name for m in mistakes]
+    if fault.question:
+        return [fault.question], [fault.mistake]
+    question = _example_question(judging)
+    return ([question], ["example_written_in"]) if question else ([], [])
+
+
+def _example_question(judging):
+    """Ask about the text's own example where an answer is right on it, though not elsewhere."""
+    example = judging.exercise.example
+    if example is None:
+        return ""
+    arguments = next(iter(judging.exercise.arguments(example.inputs, judging.companions)))
+    try:
+        fault = judges.agrees(judging.trial(example, arguments))
+    except Unusable:
+        return ""
+    return (
+        ""
+        if fault
+        else (
+            f"It is right on {example.about}, and wrong here. "
+            "Is a size or a value of that example written into your function?"
+        )
+    )

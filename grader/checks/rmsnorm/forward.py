@@ -204,6 +204,15 @@ FORWARD_MISTAKES = (
     ),
 )
 
+EXAMPLE = Case(
+    {
+        "x": np.array([[3.0, -4.0, 0.0, 5.0], [300.0, -400.0, 0.0, 500.0]]),
+        "weight": np.ones(4),
+        "eps": 1e-5,
+    },
+    "the page's example, two rows of width 4",
+)
+
 FORWARD = Exercise(
     name="rmsnorm_forward",
     returns=("out", "cache"),
@@ -238,4 +247,5 @@ FORWARD = Exercise(
         ),
     ),
     mistakes=FORWARD_MISTAKES,
+    example=EXAMPLE,
 )
