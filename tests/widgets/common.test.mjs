@@ -1,0 +1,186 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+
+import { fakeModel, nextFrame, place, slide, texts } from "./stage.mjs";
+import {
+  linePath,
+  linearScale,
+  powerOfTen,
+  redraw,
+  roundUp,
+  shape,
+} from "../../transformer_block/widgets/charts.js";
+import {
+  brief,
+  fixed,
+  lifetime,
+  logSlider,
+  spokenText,
+  svg,
+  tableOnDemand,
+} from "../../transformer_block/widgets/common.js";
+
+test("a number is written with its significant digits", () => {
+  const numbers = [
+    0.30151, 0.98999, 1, 0, -1.5, 123.456, 1234.56, 3.16228e-6, 1e-3, 0.0099996, 4e12,
+  ];
+  assert.deepEqual(
+    numbers.map((x) => fixed(x)),
+    [
+      "0.302",
+      "0.990",
+      "1.00",
+      "0",
+      "−1.50",
+      "123",
+      "1230",
+      "3.16e-6",
+      "0.00100",
+      "0.0100",
+      "4.00e12",
+    ],
+  );
+});
+
+test("a brief number has no zeros that say nothing", () => {
+  const numbers = [0.002, 1e-5, 1.3e-5, 10, 100, 1000, 0.5, -2, 0, 1e6];
+  assert.deepEqual(
+    numbers.map((x) => brief(x)),
+    ["0.002", "1e-5", "1.3e-5", "10", "100", "1000", "0.5", "−2", "0", "1e6"],
+  );
+});
+
+test("what is no number says so", () => {
+  assert.deepEqual(
+    [NaN, Infinity].map((x) => fixed(x)),
+    ["NaN", "NaN"],
+  );
+});
+
+test("a power of ten is written with a raised exponent", () => {
+  assert.deepEqual([-12, -1, 0, 1, 3].map(powerOfTen), ["10⁻¹²", "10⁻¹", "1", "10¹", "10³"]);
+});
+
+test("a scale maps its ends, and its inverse goes back", () => {
+  const scale = linearScale([-8, 3], [30, 690]);
+  assert.deepEqual([scale(-8), scale(3), scale(-2.5)], [30, 690, 360]);
+  assert.ok(Math.abs(scale.invert(scale(0.7)) - 0.7) < 1e-12);
+});
+
+test("a limit is rounded up to 1, 2, 5 or 10", () => {
+  assert.deepEqual([0.7, 1, 1.1, 4.2, 5.1, 23].map(roundUp), [1, 1, 2, 5, 10, 50]);
+});
+
+test("a line breaks where a point is not finite", () => {
+  const path = linePath([
+    [0, 1],
+    [1, 2],
+    [2, NaN],
+    [3, 4],
+  ]);
+  assert.equal(path, "M0.00 1.00L1.00 2.00M3.00 4.00");
+});
+
+test("drawing again keeps the nodes that fit and drops the rest", () => {
+  const chart = svg("svg");
+  const dot = (x) => shape("circle", { class: "dot", cx: x });
+  const size = { width: 10, height: 5 };
+  redraw(chart, size, [dot(1), dot(2), dot(3)]);
+  const first = chart.firstChild;
+  redraw(chart, size, [dot(4), shape("text", { class: "word" }, "a")]);
+  assert.equal(chart.firstChild, first);
+  assert.equal(first.getAttribute("cx"), "4");
+  assert.deepEqual(
+    [...chart.children].map((node) => node.tagName),
+    ["circle", "text"],
+  );
+  assert.equal(chart.lastChild.textContent, "a");
+});
+
+test("many calls make one run in the next frame", () => {
+  let runs = 0;
+  const later = lifetime(fakeModel({})).oncePerFrame(() => (runs += 1));
+  later();
+  later();
+  assert.equal(runs, 0);
+  nextFrame();
+  assert.equal(runs, 1);
+  later();
+  nextFrame();
+  assert.equal(runs, 2);
+});
+
+test("spoken text comes at once, then waits until the hand rests", (t) => {
+  t.mock.timers.enable({ apis: ["setTimeout"] });
+  const spoken = spokenText(lifetime(fakeModel({})));
+  spoken.say("first");
+  assert.equal(spoken.node.textContent, "first");
+  spoken.say("second");
+  t.mock.timers.tick(300);
+  spoken.say("third");
+  t.mock.timers.tick(300);
+  assert.equal(spoken.node.textContent, "first");
+  t.mock.timers.tick(100);
+  assert.equal(spoken.node.textContent, "third");
+});
+
+test("a slider over powers of ten gives two digits and says its value in words", () => {
+  const heard = [];
+  const slider = logSlider(lifetime(fakeModel({})), "ε", [-12, 0], (x) => heard.push(x));
+  const input = slider.node.querySelector("input");
+  slide(input, -4.9);
+  assert.deepEqual(heard, [1.3e-5]);
+  slider.show(1e-5);
+  assert.equal(Number(input.value), -5);
+  assert.equal(input.getAttribute("aria-valuetext"), "1e-5");
+  slider.show(0);
+  assert.equal(Number(input.value), -12);
+  assert.equal(input.getAttribute("aria-valuetext"), "0");
+});
+
+test("a table is filled while it is open only", () => {
+  let asked = 0;
+  const tables = tableOnDemand(lifetime(fakeModel({})), "The numbers");
+  const list = () => {
+    asked += 1;
+    return [
+      {
+        caption: "squares",
+        columns: ["n", "n²"],
+        rows: [
+          ["2", "4"],
+          ["3", "9"],
+        ],
+      },
+    ];
+  };
+  place().append(tables.node);
+  tables.show(list);
+  assert.equal(asked, 0);
+  tables.node.open = true;
+  tables.node.dispatchEvent(new Event("toggle"));
+  assert.deepEqual(texts(tables.node, "td"), ["4", "9"]);
+  assert.deepEqual(texts(tables.node, "tbody th[scope=row]"), ["2", "3"]);
+});
+
+test("nothing is heard, drawn or said after the end", (t) => {
+  t.mock.timers.enable({ apis: ["setTimeout"] });
+  const model = fakeModel({ scale: 1 });
+  const life = lifetime(model);
+  const heard = [];
+  const node = place();
+  const watched = ResizeObserver.watching;
+  life.listen(node, "click", () => heard.push("click"));
+  life.watch(["scale"], () => heard.push("change"));
+  life.widthOf(node, () => heard.push("width"));
+  life.oncePerFrame(() => heard.push("frame"))();
+  life.afterPause(() => heard.push("pause"), 10)();
+  life.end();
+  node.dispatchEvent(new Event("click"));
+  model.set("scale", 2);
+  nextFrame();
+  t.mock.timers.tick(20);
+  assert.deepEqual(heard, []);
+  assert.deepEqual(model.listeners, []);
+  assert.equal(ResizeObserver.watching, watched);
+});

@@ -1,0 +1,77 @@
+"""What the living pictures share on the Python side: their modules as one text, and a row trait."""
+
+import re
+from pathlib import Path
+
+import numpy as np
+import traitlets
+
+FOLDER = Path(__file__).parent
+IMPORT = re.compile(r'^import (\{[^}]*\}) from "\./(\w+)\.js";$', re.MULTILINE)
+EXPORT = re.compile(r"^export (?=(?:const|function) (\w+))", re.MULTILINE)
+
+
+def self_contained(name, folder=FOLDER):
+    """Write a JavaScript module and all that it imports from its folder as one module.
+
+    Parameters
+    ----------
+    name : str
+        The module's file name without ``.js``.
+    folder : pathlib.Path
+        Where it and its imports stand.
+
+    Returns
+    -------
+    module : str
+        Each imported module once, before its first use, as a constant that holds its exports;
+        then the module itself, which takes its imports from those constants.
+
+    Notes
+    -----
+    A widget travels as one text, in notebooks and in static pages, and nothing can be imported
+    there. The files stay real modules for Node and for editors.
+    """
+    written = {}
+
+    def write(module):
+        text = (folder / f"{module}.js").read_text("utf-8")
+        for _, needed in IMPORT.findall(text):
+            if needed not in written:
+                written[needed] = enclosed(needed, write(needed))
+        return IMPORT.sub(r"const \1 = $\2;", text)
+
+    main = write(name)
+    return "".join([*written.values(), main])
+
+
+def enclosed(name, text):
+    """Write a module as a constant that holds its exports, so that no two names can meet."""
+    exports = ", ".join(EXPORT.findall(text))
+    return f"const ${name} = (() => {{\n{EXPORT.sub('', text)}\nreturn {{ {exports} }};\n}})();\n\n"
+
+
+def stylesheet(name, folder=FOLDER):
+    """Write the shared stylesheet and the widget's own as one text."""
+    return "".join((folder / f"{file}.css").read_text("utf-8") for file in ("common", name))
+
+
+class Row(traitlets.TraitType):
+    """A trait for one vector: takes a list or an array of finite numbers, holds a list."""
+
+    def __init__(self, default, *, shortest, longest, **options):
+        super().__init__(default, **options)
+        self.shortest, self.longest = shortest, longest
+
+    def validate(self, obj, value):
+        """Return the value as a list of floats, or raise ``TraitError``."""
+        wanted = f"{self.name} must be {self.shortest} to {self.longest} finite numbers"
+        try:
+            row = np.asarray(value, dtype=np.float64)
+        except (TypeError, ValueError):
+            raise traitlets.TraitError(f"{wanted}: got {value!r}") from None
+        if row.ndim != 1 or not self.shortest <= row.size <= self.longest:
+            raise traitlets.TraitError(f"{wanted}: got shape {row.shape}")
+        if not np.isfinite(row).all():
+            raise traitlets.TraitError(f"{wanted}: got {row.tolist()}")
+        return row.tolist()

@@ -1,0 +1,209 @@
+// Panel 1 of the RMSNorm scope: the RMS of the output against the RMS of the input.
+
+import { curve, label, linearScale, powerOfTen, redraw, rule, shape, swatch } from "./charts.js";
+import { brief, clamp, fixed, html, panel, svg, twoDigits } from "./common.js";
+import { outputRms, rms } from "./rmsnorm_scope_numbers.js";
+
+export const SIZE_POWERS = [-8, 3]; // powers of ten of the input's RMS, and of the input scale
+
+const FORMS = {
+  inside: {
+    name: "ε inside",
+    short: "inside",
+    long: "ε inside the root",
+    formula: "s / √(s² + ε)",
+  },
+  outside: {
+    name: "ε outside",
+    short: "outside",
+    long: "ε outside the root",
+    formula: "s / (s + ε)",
+  },
+  absent: {
+    name: "no ε",
+    short: "no ε",
+    long: "no ε: 1 at every size, 0/0 at zero",
+    formula: "s / s",
+  },
+};
+
+// The size of an input whose output has RMS y: outputRms read backwards.
+const SIZE_AT = {
+  inside: (y, eps) => (Math.sqrt(eps) * y) / Math.sqrt(1 - y * y),
+  outside: (y, eps) => (eps * y) / (1 - y),
+};
+const ORDER = ["absent", "outside", "inside"]; // of drawing: what matters most lies on top
+
+/** Build the panel; `change({ scale })` is called while a pointer drags the marker. */
+export function epsPanel(life, { now, change, settle }) {
+  const chart = svg("svg", {
+    class: "tb-chart tb-draggable",
+    role: "img",
+    "aria-label": CHART_NAME,
+  });
+  const tiles = html("div", { class: "tb-tiles" });
+  const width = life.widthOf(chart, settle);
+  let frame;
+  dragAlong(life, chart, (px) => {
+    const size = 10 ** clamp(frame.x.invert(px), ...SIZE_POWERS);
+    const perScale = rms(now().vector);
+    if (perScale > 0) change({ scale: twoDigits(size / perScale) });
+  });
+  return {
+    node: panel("What ε does", "How large the output is, for an input of each size", chart, tiles),
+    show(now) {
+      frame = frameOf(width());
+      redraw(chart, frame, draw(frame, now));
+      tiles.replaceChildren(...tilesOf(now));
+    },
+  };
+}
+
+const CHART_NAME = "RMS of the output by RMS of the input: ε inside the root, ε outside, no ε";
+
+/** Follow a pointer that is pressed on a chart; a finger may still scroll the page up and down. */
+function dragAlong(life, chart, move) {
+  const follow = (event) => move(event.clientX - chart.getBoundingClientRect().left);
+  life.listen(chart, "pointerdown", (event) => {
+    if (event.button !== 0) return;
+    chart.setPointerCapture(event.pointerId);
+    follow(event);
+  });
+  life.listen(chart, "pointermove", (event) => {
+    if (chart.hasPointerCapture(event.pointerId)) follow(event);
+  });
+}
+
+function frameOf(width) {
+  const height = Math.round(clamp(width * 0.46, 220, 330));
+  const area = { left: 30, right: width - 10, top: 26, bottom: height - 46 };
+  const x = linearScale(SIZE_POWERS, [area.left, area.right]);
+  const y = linearScale([0, 1.1], [area.bottom, area.top]);
+  return { width, height, ...area, x, y, wide: width >= 520 };
+}
+
+function draw(f, now) {
+  const lines = ORDER.map((form) => curve(`tb-${form}`, pointsOf(f, outputRms[form], now.eps)));
+  if (now.yours?.curve) lines.push(curve("tb-yours", yourPoints(f, now.yours)));
+  const flag = flagOf(f, now.size);
+  return [
+    ...axes(f, flag),
+    ...lines,
+    ...knees(f, now.eps),
+    ...curveNames(f, now.eps, flag),
+    ...marker(f, now, flag),
+  ];
+}
+
+function pointsOf(f, form, eps) {
+  const steps = Math.ceil((f.right - f.left) / 2);
+  return Array.from({ length: steps + 1 }, (_, i) => {
+    const x = f.left + ((f.right - f.left) * i) / steps;
+    return [x, f.y(form(10 ** f.x.invert(x), eps))];
+  });
+}
+
+function yourPoints(f, { curve: sizes, powers }) {
+  const power = linearScale([0, sizes.length - 1], powers);
+  return sizes.map((s, i) => [f.x(power(i)), clamp(f.y(s), f.top, f.bottom)]);
+}
+
+/** Where the marker stands, and how wide its flag is: the numbers of the axis make room for it. */
+function flagOf(f, size) {
+  const words = brief(size);
+  const half = 9 + 3.7 * words.length;
+  const x = f.x(clamp(Math.log10(size), ...SIZE_POWERS));
+  return { x, words, half, middle: clamp(x, half, f.width - half) };
+}
+
+function axes(f, flag) {
+  const every = Math.ceil(38 / (f.x(1) - f.x(0)));
+  const powers = [];
+  for (let power = SIZE_POWERS[1] - 1; power >= SIZE_POWERS[0]; power -= every) powers.push(power);
+  return [
+    ...[0, 0.5, 1].flatMap((y) => rule(f, y)),
+    ...powers
+      .filter((power) => Math.abs(f.x(power) - flag.middle) > flag.half + 14)
+      .map((power) => label("tb-tick", f.x(power), f.bottom + 18, powerOfTen(power), "middle")),
+    label("tb-axis-name", 0, 12, "↑ RMS of the output"),
+    label("tb-axis-name", f.right, f.height - 4, "RMS of the input →", "end"),
+  ];
+}
+
+/** Where each curve bends: at RMS = ε with ε outside the root, at √ε with it inside. */
+function knees(f, eps) {
+  return [
+    { form: "outside", s: eps, y: 0.5, name: "ε", lift: 7 },
+    { form: "inside", s: Math.sqrt(eps), y: Math.SQRT1_2, name: "√ε", lift: 23 },
+  ]
+    .filter(({ s }) => s >= 10 ** SIZE_POWERS[0])
+    .flatMap(({ form, s, y, name, lift }) => {
+      const x = f.x(Math.log10(s));
+      return [
+        shape("line", { class: `tb-drop tb-${form}`, x1: x, x2: x, y1: f.y(y), y2: f.bottom }),
+        shape("circle", { class: `tb-knee tb-${form}`, cx: x, cy: f.y(y), r: 3.5 }),
+        label(`tb-name tb-${form}`, x + 5, f.bottom - lift, name),
+      ];
+    });
+}
+
+/** Each curve carries its name: no ε on top, the left curve on its left, the right on its right. */
+function curveNames(f, eps, flag) {
+  const level = f.wide ? 0.4 : 0.6;
+  const swapped = SIZE_AT.inside(level, eps) < SIZE_AT.outside(level, eps); // ε is near 1
+  const [first, second] = swapped ? ["inside", "outside"] : ["outside", "inside"];
+  const name = (form, x, y, anchor) =>
+    label(`tb-name tb-${form}`, x, f.y(y) + 4, FORMS[form][f.wide ? "long" : "short"], anchor);
+  const x = (form, y) => f.x(Math.max(Math.log10(SIZE_AT[form](y, eps)), SIZE_POWERS[0]));
+  const low = Math.max(0.4, outputRms[first](10 ** SIZE_POWERS[0], eps) - 0.2);
+  const length = f.wide ? 130 : 56;
+  return [
+    name("absent", pass(f, f.left + 4, flag.x, f.wide ? 220 : 40), 1.055),
+    x(first, level) - f.left > length
+      ? name(first, x(first, level) - 10, level, "end")
+      : name(first, x(first, low) + 10, low),
+    name(second, pass(f, x(second, level) + 12, flag.x, length), level),
+  ];
+}
+
+/** Start words past the marker if it would stand in them and there is room behind it. */
+function pass(f, x, marker, length) {
+  const inTheWay = marker > x - 6 && marker < x + length;
+  return inTheWay && marker + 10 + length < f.right ? marker + 10 : x;
+}
+
+function marker(f, { size, eps }, { x, words, half, middle }) {
+  if (size === 0) return [];
+  const flag = { x: middle - half, y: f.bottom + 2, width: 2 * half, height: 22, rx: 11 };
+  const dot = (form) =>
+    shape("circle", {
+      class: `tb-dot tb-${form}`,
+      cx: x,
+      cy: f.y(outputRms[form](size, eps)),
+      r: 5.5,
+    });
+  return [
+    shape("line", { class: "tb-marker", x1: x, x2: x, y1: f.top, y2: f.bottom }),
+    ...ORDER.map(dot),
+    shape("rect", { class: "tb-flag", ...flag }),
+    label("tb-flag-text", middle, f.bottom + 17.5, words, "middle"),
+  ];
+}
+
+function tilesOf({ size, eps, yours }) {
+  const tiles = Object.entries(FORMS).map(([form, { name, formula }]) =>
+    tile(form, name, formula, outputRms[form](size, eps)),
+  );
+  if (yours?.bars) tiles.push(tile("yours", "yours", yours.name, rms(yours.bars)));
+  return tiles;
+}
+
+function tile(kind, name, note, value) {
+  return html(
+    "div",
+    { class: "tb-tile" },
+    html("span", { class: `tb-name tb-${kind}` }, swatch("line", `tb-line tb-${kind}`), name),
+    html("strong", {}, fixed(value)),
+    html("span", { class: "tb-note" }, note),
+  );
+}
