@@ -1,0 +1,40 @@
+r"""The book's own Sphinx extension: fixed numbers, short listings, everything from one origin.
+
+For authors
+-----------
+**An equation** has a number that is the same in the book, in docstrings and in the sheets. Write
+both the number and a label (the number as a tag, the label ``eq-`` plus the page's name plus a
+word), and refer to it by its label; the reference reads (22.3) and leads to the equation::
+
+    $$
+    \mathrm{d}x = \dots \tag{22.3}
+    $$ (eq-rmsnorm-backward)
+
+    By {eq}`eq-rmsnorm-backward` …
+
+Display mathematics without a number has neither. **A listing** is the tested function itself;
+``:docstring: summary`` shows its first line only, and the name is what links lead to::
+
+    ```{literalinclude} ../transformer_block/rmsnorm.py
+    :pyobject: rmsnorm_forward
+    :docstring: summary
+    :caption: "Listing 22.2 · The forward pass"
+    :name: listing-rmsnorm-forward
+    ```
+
+    [Listing 22.2](#listing-rmsnorm-forward) …
+
+**A widget** is the last line of a code cell; its script and state are put into the page, and the
+loader is read on that page only. Whatever the page imports from ``transformer_block`` is run
+afresh when its source changes. A formula that KaTeX does not know, and a number without a label,
+fail the build.
+"""
+
+from bookext import equations, formulas, freshness, listings, vendor
+
+
+def setup(app):
+    """Connect the parts of the extension to Sphinx."""
+    for part in (vendor, freshness, equations, formulas, listings):
+        part.setup(app)
+    return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": False}
