@@ -1,0 +1,63 @@
+# The verbs of the course; `make help` lists them.
+PYTHON = python3
+PORT = 8000
+
+BIN = .venv/bin
+PY = $(BIN)/python
+PY_CODE = transformer_block grader tests book/_ext
+
+.DEFAULT_GOAL := help
+.PHONY: help install book serve lab test lint test-site test-marking notebooks lock check-derived shots clean
+
+help: ## show this list
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' Makefile
+
+install: .venv/installed node_modules/installed ## make .venv and node_modules from the two locks
+
+.venv/installed: requirements.txt pyproject.toml
+	@$(PYTHON) -c 'import ensurepip, sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null || { echo "$(PYTHON) must be Python 3.11 or later with venv. Run: sudo apt install python3-venv, or name another one: make PYTHON=python3.12" >&2; exit 2; }
+	$(PYTHON) -m venv .venv && $(PY) -m pip install --quiet --disable-pip-version-check -r requirements.txt
+	$(PY) -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e . && touch $@
+
+node_modules/installed: package-lock.json | .venv/installed
+	PATH="$(CURDIR)/$(BIN):$$PATH" npm ci --loglevel=error && touch $@
+
+book: install ## build the book into _build/html; a warning is an error
+	$(BIN)/jupyter-book build --warningiserror --nitpick --keep-going .
+
+serve: book ## build the book and serve it on http://127.0.0.1:8000 (PORT=8001 for another port)
+	@echo "The book is at http://127.0.0.1:$(PORT)/ — stop with Ctrl-C"
+	@$(PY) -m http.server $(PORT) --bind 127.0.0.1 --directory _build/html 2>/dev/null
+
+lab: install ## open the sheets in JupyterLab
+	$(BIN)/jupyter lab notebooks
+
+test: lint ## style, then every quick test of Python and JavaScript
+	$(PY) -m pytest -m "not site and not marking"
+	PATH="$(CURDIR)/$(BIN):$$PATH" node --test "tests/widgets/*.test.mjs"
+
+lint: install ## check the style of all Python code
+	$(BIN)/ruff check $(PY_CODE)
+	$(BIN)/ruff format --check $(PY_CODE)
+
+test-site: book ## every page in Chromium: links, formulas, accessibility, phone and dark mode
+	$(PY) -m pytest -m site
+
+test-marking: install ## whole submissions through nbgrader
+	$(PY) -m pytest -m marking
+
+notebooks: install ## make notebooks/ from solutions/ and transformer_block/
+	$(PY) -m grader build
+
+lock: .venv/installed ## make both locks; pins stay while the ranges allow (UPGRADE=--upgrade for newer)
+	$(BIN)/uv pip compile pyproject.toml -o requirements.txt --quiet $(UPGRADE)
+	PATH="$(CURDIR)/$(BIN):$$PATH" npm install --package-lock-only --loglevel=error
+
+check-derived: install ## make every derived file again and compare the bytes
+	.ci/check-derived
+
+shots: book ## take pictures of every page into _build/shots
+	$(PY) tests/shots.py
+
+clean: ## remove what was built; keep .venv and node_modules
+	rm -rf _build
