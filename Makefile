@@ -26,6 +26,7 @@ book: install ## build the book into _build/html; a warning is an error
 	$(BIN)/jupyter-book build --warningiserror --nitpick --keep-going .
 
 serve: book ## build the book and serve it on http://127.0.0.1:8000 (PORT=8001 for another port)
+	@$(PY) -c 'import socket; socket.create_server(("127.0.0.1", $(PORT)))' 2>/dev/null || { echo "Port $(PORT) is taken. Try: make serve PORT=8001" >&2; exit 2; }
 	@echo "The book is at http://127.0.0.1:$(PORT)/ — stop with Ctrl-C"
 	@$(PY) -m http.server $(PORT) --bind 127.0.0.1 --directory _build/html 2>/dev/null
 

@@ -15,6 +15,8 @@ BOOK = ROOT / "_build" / "html"
 PREFIX = "/course/"  # not the root of the server: the book must not care where it stands
 
 PROGRAMS = ("chromium", "chromium-browser", "google-chrome")
+PATIENCE = 60_000  # milliseconds; a busy machine is no fault of the book
+
 # Without these Chromium calls its makers at every start, and it cannot start as root.
 FLAGS = [
     "--disable-background-networking",
@@ -100,6 +102,7 @@ def watched_page(browser, site_url, *, width=1280, height=900, scheme="light", *
     context = browser.new_context(
         viewport={"width": width, "height": height}, color_scheme=scheme, **options
     )
+    context.set_default_timeout(PATIENCE)
     troubles = []
 
     def guard(route):

@@ -5,7 +5,9 @@ from contextlib import ExitStack
 
 import browser
 import pytest
+from playwright.sync_api import expect
 
+expect.set_options(timeout=browser.PATIENCE)
 sys.path.insert(0, str(browser.ROOT / "book" / "_ext"))
 
 

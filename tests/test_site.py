@@ -60,7 +60,7 @@ def test_no_page_scrolls_sideways(opened, width):
     opened.page.set_viewport_size({"width": width, "height": 900})
     # Widgets draw themselves again for the new width, so wait for the last of them.
     opened.page.wait_for_function(
-        "width => document.documentElement.scrollWidth <= width", arg=width, timeout=5000
+        "width => document.documentElement.scrollWidth <= width", arg=width
     )
 
 

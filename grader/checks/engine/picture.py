@@ -13,9 +13,8 @@ def show(failure):
     """Draw a failure under the cell that raised it, where a notebook is there to draw on."""
     shell = getattr(sys.modules.get("IPython"), "get_ipython", lambda: None)()
     if failure.values is not None and hasattr(shell, "kernel"):
-        from IPython.display import HTML, display
-
-        display(HTML(draw(*failure.values)))
+        notebook = sys.modules["IPython.display"]  # there where a kernel is; never imported here
+        notebook.display(notebook.HTML(draw(*failure.values)))
 
 
 def draw(want, got):
