@@ -4,10 +4,10 @@ PORT = 8000
 
 BIN = .venv/bin
 PY = $(BIN)/python
-PY_CODE = transformer_block grader tests book/_ext
+PY_CODE = transformer_block grader tests bench book/_ext
 
 .DEFAULT_GOAL := help
-.PHONY: help install book serve lab test lint test-site test-marking notebooks lock check-derived shots clean
+.PHONY: help install book serve lab test lint test-site test-marking notebooks lock check-derived bench shots clean
 
 help: ## show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' Makefile
@@ -56,6 +56,9 @@ lock: .venv/installed ## make both locks; pins stay while the ranges allow (UPGR
 
 check-derived: install ## make every derived file again and compare the bytes
 	.ci/check-derived
+
+bench: book ## measure speed, both sides in one run, and print ratios
+	$(PY) bench/redraw.py
 
 shots: book ## take pictures of every page into _build/shots
 	$(PY) tests/shots.py

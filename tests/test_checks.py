@@ -72,7 +72,8 @@ def player(exercise, mistake, seed):
     """Return a function that answers each case of the exercise as the mistake does."""
     known = {}
     for claim in exercise.claims.values():
-        for rng in (judging.claim_rng(seed, claim), np.random.default_rng(seed)):  # for diagnosis
+        drawn = [np.random.default_rng(s) for s in (seed, [seed, 0], [seed, 1])]  # by diagnosis
+        for rng in (judging.claim_rng(seed, claim), *drawn):
             for case in claim.cases(rng):
                 arguments = next(iter(exercise.arguments(case.inputs, {})))
                 known[fingerprint(arguments.values())] = played(exercise, mistake, case)

