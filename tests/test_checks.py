@@ -166,7 +166,7 @@ def test_an_answer_that_returns_one_thing_for_two_is_told_what_is_missing():
 
     text = str(failure(rmsnorm_forward, seed=0, claim="value"))
     assert text.startswith("rmsnorm_forward returned an array of shape (")
-    assert text.endswith("It should return 2 things: out and cache.")
+    assert "It should return 2 things: out and cache.\nSame inputs again: check(" in text
 
 
 def test_a_backward_pass_may_read_a_cache_of_the_learner_s_own():
@@ -263,7 +263,7 @@ def test_an_answer_for_the_example_s_size_alone_is_asked_about_it():
         root = np.sqrt(np.sum(x * x, axis=-1, keepdims=True) / 4 + eps)
         return x / root * weight, None
 
-    assert "Is a size or a value of that example written into" in str(failure(rmsnorm_forward))
+    assert "Is a size of that example written into" in str(failure(rmsnorm_forward))
 
 
 def test_outputs_in_a_dict_are_judged_by_their_keys():
@@ -285,3 +285,50 @@ def test_outputs_in_a_dict_are_judged_by_their_keys():
     assert "parts should be a dict of arrays: it is a list of 2." in str(
         told(lambda x: (x, [2, 6]))
     )
+
+
+def test_a_body_that_is_missing_in_another_function_is_looked_for_there():
+    def rmsnorm_forward(x, weight, eps=1e-5):
+        raise NotImplementedError()
+
+    def layernorm_from_rmsnorm(x, weight, bias, eps=1e-5):
+        return rmsnorm_forward(x, weight, eps)[0]
+
+    assert str(failure(layernorm_from_rmsnorm)) == (
+        "layernorm_from_rmsnorm calls rmsnorm_forward, and rmsnorm_forward is not written yet."
+    )
+
+
+@pytest.mark.parametrize(
+    "gain", [np.abs, np.reciprocal, np.mean], ids=["size", "reciprocal", "mean"]
+)
+def test_a_wrong_gain_is_not_taken_for_a_size_of_the_example(gain):
+    def rmsnorm_forward(x, weight, eps=1e-5):
+        return RIGHT["rmsnorm_forward"][0](x, gain(weight) * np.ones_like(weight), eps)
+
+    found = failure(rmsnorm_forward)
+    assert "example" not in str(found)
+    assert found.mistakes[0].startswith("gain")
+
+
+def test_a_call_in_place_of_a_function_is_told_so():
+    with pytest.raises(TypeError, match="check takes the function itself, without calling it"):
+        check(np.ones(3), exercise="rmsnorm_forward")
+
+
+@pytest.mark.parametrize(
+    ("name", "answer"),
+    [
+        ("inv_rms_gradient", RIGHT["inv_rms_gradient"][0]),
+        ("normalize_vjp", RIGHT["normalize_vjp"][0]),
+        ("layernorm_from_rmsnorm", RIGHT["layernorm_from_rmsnorm"][0]),
+    ],
+)
+def test_an_argument_that_is_written_into_is_named(name, answer):
+    def writes(*arguments):
+        result = answer(*arguments)
+        arguments[0][...] = 0.0
+        return result
+
+    found = failure(writes, exercise=name)
+    assert found.mistakes == ("writes_into_arguments",)

@@ -156,3 +156,10 @@ def test_layernorm_is_rmsnorm_of_the_centred_row():
     layer, _ = layernorm_forward(x, np.ones(11), np.zeros(11), eps=0.1)
     rms, _ = rmsnorm_forward(centred, np.ones(11), eps=0.1)
     np.testing.assert_allclose(layer, rms, rtol=1e-13)
+
+
+def test_a_gain_s_gradient_sums_many_tokens_in_float16_without_losing_any():
+    x, weight = np.ones((4096, 2), dtype=np.float16), np.ones(2, dtype=np.float16)
+    _, cache = rmsnorm_forward(x, weight, eps=0.0)
+    _, dweight = rmsnorm_backward(np.ones_like(x), cache)
+    assert dweight.tolist() == [4096.0, 4096.0]  # a float16 sum stops growing at 2048

@@ -74,12 +74,12 @@ def layernorm_backward(dout, cache):
     weight, bias, inv_std, normalized = cache
     require_shape("dout", dout, normalized.shape)
     leading = tuple(range(normalized.ndim - 1))
-    dnormalized = dout * weight
+    dnormalized = (dout * weight).astype(inv_std.dtype, copy=False)  # wide
     along = np.mean(dnormalized * normalized, axis=-1, keepdims=True)  # (..., 1)
     centre = np.mean(dnormalized, axis=-1, keepdims=True)  # (..., 1)
     dx = inv_std * (dnormalized - centre - normalized * along)
-    dweight = np.sum(dout * normalized, axis=leading)  # (d,)
-    dbias = np.sum(dout, axis=leading)  # (d,)
+    dweight = np.sum(dout * normalized, axis=leading, dtype=inv_std.dtype)  # (d,)
+    dbias = np.sum(dout, axis=leading, dtype=inv_std.dtype)  # (d,)
     return (
         dx.astype(normalized.dtype, copy=False),
         dweight.astype(weight.dtype, copy=False),

@@ -32,7 +32,7 @@ def rmsnorm_forward(x, weight, eps=1e-5):
 
     Notes
     -----
-    Squares are taken in float32 or wider: a float16 overflows above 256² and loses 1e-4².
+    Squares are taken in float32 or wider: in float16, 256² is infinite and 1e-4² is zero.
     Source: Zhang & Sennrich 2019, Root Mean Square Layer Normalization.
     """
     require_width(x, weight=weight)
@@ -73,5 +73,5 @@ def rmsnorm_backward(dout, cache):
     dnormalized = (dout * weight).astype(inv_rms.dtype, copy=False)  # wide
     c = np.sum(dnormalized * x, axis=-1, keepdims=True)  # (..., 1)
     dx = inv_rms * dnormalized - x * inv_rms**3 * c / d
-    dweight = np.sum(dout * normalized, axis=tuple(range(x.ndim - 1)))  # (d,)
+    dweight = np.sum(dout * normalized, axis=tuple(range(x.ndim - 1)), dtype=c.dtype)  # (d,)
     return dx.astype(x.dtype, copy=False), dweight.astype(weight.dtype, copy=False)

@@ -5,6 +5,7 @@ import importlib
 
 import numpy as np
 
+from grader.checks.engine.calling import describe
 from grader.checks.engine.failure import CheckFailed
 from grader.checks.engine.judging import judge
 from grader.checks.engine.picture import show
@@ -52,7 +53,13 @@ def check(answer, claim=None, *, exercise=None, seed=None, **companions):
         An ``AssertionError`` whose text says what was wanted, what came, and on which input.
     LookupError
         If no exercise or claim has this name.
+    TypeError
+        If the answer is no function.
     """
+    if not callable(answer):
+        raise TypeError(
+            f"check takes the function itself, without calling it: got {describe(answer)}"
+        )
     task = find_exercise(exercise or getattr(answer, "__name__", type(answer).__name__))
     claims = task.claims.values() if claim is None else [task.claim(claim)]
     seed = int(np.random.SeedSequence().generate_state(1)[0]) if seed is None else seed

@@ -20,6 +20,10 @@ class Unusable(Exception):
     """The call gave nothing to compare: it raised, or returned something of another form."""
 
 
+class Unwritten(Unusable):
+    """The body of the function, or of one that it calls, is still the empty one."""
+
+
 @dataclass(frozen=True)
 class Reply:
     """What came back from one call: outputs by name, and the arguments that it changed."""
@@ -35,8 +39,8 @@ def call(exercise, answer, arguments):
         with _quietly():
             result = answer(*mine.values())
     except Exception as error:
-        raise Unusable(_tell_exception(exercise.name, error, arguments)) from error
-    changed = tuple(name for name in arguments if not _same(arguments[name], mine[name]))
+        raise _unusable(exercise.name, error, arguments) from error
+    changed = tuple(_changed(arguments, mine))
     return Reply(_take_apart(exercise, result), changed)
 
 
@@ -87,7 +91,8 @@ def _parts(exercise, result):
 def describe(value):
     """Say in a few words what a value is: its type, and shape or length where it has one."""
     if isinstance(value, np.ndarray):
-        return f"an array of shape {value.shape}"
+        kind = "" if value.dtype.kind in "biuf" else f" and dtype {value.dtype}"
+        return f"an array of shape {value.shape}{kind}"
     if isinstance(value, tuple | list):
         return f"a {type(value).__name__} of {len(value)}"
     if isinstance(value, Mapping):
@@ -106,31 +111,45 @@ def _brief(value):
     return f"{value:g}" if isinstance(value, float) else f"({describe(value)})"
 
 
-def _same(before, after):
-    """Tell whether two arguments are equal, through tuples and dicts."""
-    if isinstance(before, Mapping):
-        return before.keys() == after.keys() and all(_same(before[k], after[k]) for k in before)
-    if isinstance(before, tuple | list):
-        return len(before) == len(after) and all(map(_same, before, after))
-    if isinstance(before, np.ndarray):
-        return np.array_equal(before, after, equal_nan=True)
-    return True  # numbers and opaque caches: a copy cannot tell
+def _changed(before, after):
+    """Yield the places at which arguments differ after the call: ``x``, ``cache[3]``."""
+    for name, old in before.items():
+        new = after[name]
+        if isinstance(old, np.ndarray):
+            if not np.array_equal(old, new, equal_nan=True):
+                yield name
+        elif isinstance(old, tuple | list) and len(old) == len(new):
+            yield from (f"{name}{at}" for at in _changed(_numbered(old), _numbered(new)))
+        elif isinstance(old, Mapping) and old.keys() == new.keys():
+            yield from (f"{name}[{key!r}]" for key in _changed(old, new))
 
 
-def _tell_exception(name, error, arguments):
+def _numbered(items):
+    return {f"[{number}]": item for number, item in enumerate(items)}
+
+
+def _unusable(name, error, arguments):
     """Tell an exception in the learner's lines, without the lines of the engine and of NumPy."""
-    if isinstance(error, NotImplementedError):
-        return f"{name} is not written yet: its body still raises NotImplementedError."
     frames = traceback.extract_tb(error.__traceback__)
+    if isinstance(error, NotImplementedError):
+        return Unwritten(_tell_unwritten(name, frames[-1].name))
     theirs = [f for f in frames if not f.filename.startswith(ENGINE) and _is_open(f.filename)]
     lines = [f"  line {f.lineno}, in {f.name}: {f.line}" for f in theirs if f.line]
-    return "\n".join(
+    text = "\n".join(
         [
             f"{name} raised {type(error).__name__}: {error}",
             *lines,
             f"It was called with {shapes(arguments)}.",
         ]
     )
+    return Unusable(text)
+
+
+def _tell_unwritten(name, raiser):
+    """Name the function whose body is missing: the answer, or one that it calls."""
+    if raiser in (name, "<lambda>"):
+        return f"{name} is not written yet: its body still raises NotImplementedError."
+    return f"{name} calls {raiser}, and {raiser} is not written yet."
 
 
 def _is_open(filename):

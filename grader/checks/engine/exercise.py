@@ -53,7 +53,8 @@ class Exercise:
         lambda inputs, companions: [inputs]
     )
     companions: Mapping[str, str] = field(default_factory=dict)  # keyword of check → function
-    example: Case | None = None  # the one that the text shows, and that may get written into code
+    # Draws a case of the sizes that the text shows, which may get written into code.
+    example: Callable[[np.random.Generator], Case] | None = None
 
     def claim(self, name):
         """Return one claim; ``LookupError`` lists the names otherwise."""

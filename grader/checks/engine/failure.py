@@ -15,6 +15,7 @@ class CheckFailed(AssertionError):
         mistakes=(),
         values=None,
         unusable=False,
+        repeatable=True,
     ):
         """Keep the facts beside the text, so that reports can count them."""
         self.exercise, self.claim, self.seed = exercise, claim, seed
@@ -23,7 +24,7 @@ class CheckFailed(AssertionError):
         self.mistakes = tuple(mistakes)  # names from the catalogue that fit what came
         self.sentence = sentence
         repeat = f'Same inputs again: check({exercise}, "{claim}", seed={seed})'
-        super().__init__("\n".join([sentence, *evidence, *([repeat] if evidence else [])]))
+        super().__init__("\n".join([sentence, *evidence, *([repeat] if repeatable else [])]))
 
     def _render_traceback_(self):
         """Show the text alone in a notebook: the lines of the checker help nobody."""

@@ -50,20 +50,27 @@ def _difference(name, value, want, tolerance):
     """Compare one output with what was wanted; the fault keeps both, for a picture."""
     got, want = as_numbers(value), as_numbers(want)
     if got is None:
-        return Fault(f"{name} should be an array of numbers: it is {describe(value)}.")
+        wanted = "an array of real numbers" if want.ndim else "a real number"
+        return Fault(f"{name} should be {wanted}: it is {describe(value)}.")
     if got.size == want.size == 1:
         got = got.reshape(want.shape)
     if got.shape != want.shape:
-        return Fault(f"{name} should have shape {want.shape}: it has shape {got.shape}.")
+        return Fault(
+            f"{name} should have shape {want.shape}: it has shape {got.shape}.",
+            f"{name} has another shape than it should. Which axis is lost, kept or doubled?",
+            "shape",
+        )
     if agree(got, want, tolerance):
         return None
     values = (want, got)
     index = farthest(got, want)
     where = f"{name}[{', '.join(map(str, index))}]" if index else name
-    evidence = f"{where} should be {want[index]:.6g}: it is {got[index]:.6g}."
-    if tolerance < NEARLY and agree(got, want, NEARLY):
+    nearly = agree(got, want, NEARLY)
+    digits = 12 if nearly else 6
+    evidence = f"{where} should be {want[index]:.{digits}g}: it is {got[index]:.{digits}g}."
+    if tolerance < NEARLY and nearly:
         return Fault(
-            f"{evidence} The relative difference is {abs(got[index] / want[index] - 1):.0e}.",
+            evidence,
             "Close, but a formula in float64 comes closer. Is a number rounded, float32 used, "
             "or a finite difference handed in for the formula?",
             "nearly_right",
@@ -73,13 +80,16 @@ def _difference(name, value, want, tolerance):
 
 
 def keeps_dtype(trial):
-    """Find the output that has another dtype than ``x``; then compare the values.
+    """Find the output whose dtype is not ``x``'s; then compare the values.
 
     Manners count for right values only: else an answer that returns its argument would earn them.
     """
     wanted = trial.inputs["x"].dtype
     for name in trial.reply.outputs.keys() & trial.outputs:
-        got = np.asarray(trial.reply.outputs[name]).dtype
+        value = trial.reply.outputs[name]
+        if isinstance(value, list):
+            return Fault(f"{name} came back as a list: a list has no dtype of its own.")
+        got = np.asarray(value).dtype
         if got != wanted:
             return Fault(
                 f"x is {wanted}, but {name} came back as {got}.",

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from grader.checks.engine import judges
-from grader.checks.engine.calling import Unusable, call, shapes
+from grader.checks.engine.calling import Unusable, Unwritten, call, shapes
 from grader.checks.engine.diagnosis import fitting_mistakes
 from grader.checks.engine.failure import CheckFailed
 
@@ -77,8 +77,10 @@ def _try(judging, case, arguments):
     try:
         trial = judging.trial(case, arguments)
         fault = judging.claim.judge(trial)
+    except Unwritten as reason:
+        return judging.failed(str(reason), unusable=True, repeatable=False)
     except Unusable as reason:
-        question = _example_question(judging)
+        question = _example_question(judging, case)
         evidence = [str(reason)] if question else []
         return judging.failed(question or str(reason), evidence=evidence, unusable=True)
     if fault is None:
@@ -96,25 +98,31 @@ def _diagnose(judging, case, trial, fault):
         return [m.question for m in mistakes], [m.name for m in mistakes]
     if fault.question:
         return [fault.question], [fault.mistake]
-    question = _example_question(judging)
+    question = _example_question(judging, case)
     return ([question], ["example_written_in"]) if question else ([], [])
 
 
-def _example_question(judging):
-    """Ask about the text's own example where an answer is right on it, though not elsewhere."""
-    example = judging.exercise.example
-    if example is None:
+def _example_question(judging, case):
+    """Ask about the text's example where an answer is right at its sizes, though not elsewhere.
+
+    Only sizes may differ between the two: an answer for other dtypes or numbers of axes than the
+    example's has another kind of fault.
+    """
+    if judging.exercise.example is None:
+        return ""
+    example = judging.exercise.example(np.random.default_rng(judging.seed))
+    if _kinds(example) != _kinds(case):
         return ""
     arguments = next(iter(judging.exercise.arguments(example.inputs, judging.companions)))
     try:
         fault = judges.agrees(judging.trial(example, arguments))
     except Unusable:
         return ""
-    return (
-        ""
-        if fault
-        else (
-            f"It is right on {example.about}, and wrong here. "
-            "Is a size or a value of that example written into your function?"
-        )
-    )
+    question = "Is a size of that example written into your function?"
+    return "" if fault else f"It is right for {example.about}, and wrong here. {question}"
+
+
+def _kinds(case):
+    """Describe the inputs of a case without their sizes."""
+    arrays = ((name, np.asarray(value)) for name, value in case.inputs.items())
+    return {name: (array.ndim, array.dtype) for name, array in arrays}

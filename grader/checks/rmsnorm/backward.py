@@ -39,6 +39,10 @@ def _cases(rng):
     yield _case(rng, witness.shape(rng), 0.1, "ordinary rows, ε = 0.1")
     yield _case(rng, witness.shape(rng), 1e-8, "rows of size 1e-4, ε = 1e-8", scale=1e-4)
     yield _case(rng, witness.shape(rng, 2), 0.1, "two leading axes, ε = 0.1")
+
+
+def _dweight_cases(rng):
+    yield from _cases(rng)
     yield _case(rng, witness.shape(rng, 0), 0.1, "one row without leading axes, ε = 0.1")
 
 
@@ -110,6 +114,16 @@ GAIN_MISTAKES = (
         _dx(lambda dout, x, weight, eps: weight * pull_back(dout, x, eps)),
     ),
     Mistake(
+        "gain_twice",
+        "How often does the gradient pass through the gain on its way to x?",
+        _dx(lambda dout, x, weight, eps: pull_back(dout * weight * weight, x, eps)),
+    ),
+    Mistake(
+        "dweight_of_everything",
+        "Your dweight is one number. How many does the gain have?",
+        _dweight(lambda dout, x, weight, normalized: np.sum(dout * normalized)),
+    ),
+    Mistake(
         "dweight_from_x",
         "What does the gain multiply in the forward pass: x, or the normalised row?",
         _dweight(lambda dout, x, weight, normalized: _over_tokens(dout * x)),
@@ -155,8 +169,8 @@ BACKWARD = Exercise(
     returns=("dx", "dweight"),
     reference=_reference,
     claims=by_name(
-        Claim("dx", "dx is (22.3), applied to the gradient behind the gain.", _cases, ("dx",)),
-        Claim("dweight", "dweight is one sum over all tokens.", _cases, ("dweight",)),
+        Claim("dx", "dx is (22.3), applied to z̄, the gradient after the gain.", _cases, ("dx",)),
+        Claim("dweight", "dweight is one sum over all tokens.", _dweight_cases, ("dweight",)),
         Claim(
             "types",
             "float32 goes in and float32 comes out.",

@@ -4,6 +4,7 @@ import numpy as np
 
 from grader.checks.engine import witness
 from grader.checks.engine.exercise import Case, Claim, Exercise, Mistake, by_name
+from grader.checks.engine.judges import leaves_arguments
 from grader.checks.rmsnorm.formulas import dot, inv_rms, pull_back
 
 
@@ -46,17 +47,17 @@ HALF = Exercise(
         ),
         Mistake(
             "upside_down",
-            "Put your answer into s / √(s² + ε). Is the result one half, or nearer to one?",
+            "Put your answer into s / √(s² + ε). Is the result one half, or nearly one?",
             _rms(lambda eps: np.sqrt(3 * eps)),
         ),
         Mistake(
             "root_halved",
-            "Does the output's RMS halve when s does? Put your answer into s / √(s² + ε).",
+            "Does the output's RMS halve when s does?",
             _rms(lambda eps: np.sqrt(eps) / 2),
         ),
         Mistake(
             "root_of_three_lost",
-            "4s² = s² + ε: after the root, what has become of the 3?",
+            "Put your answer into s / √(s² + ε). Does it give one half?",
             _rms(lambda eps: np.sqrt(eps) / 3),
         ),
     ),
@@ -83,8 +84,19 @@ def _row_eps(rng):
 def _row_claims(output, value):
     return by_name(
         Claim("value", value, _row_value, (output,)),
-        Claim("eps", "The formula holds where ε counts as much as x does.", _row_eps, (output,)),
+        Claim(
+            "eps",
+            "The formula holds where ε counts as much as x, and x is left as it was.",
+            _row_eps,
+            (output,),
+            leaves_arguments,
+        ),
     )
+
+
+def rms(x):
+    """Return the RMS of one row, without ε."""
+    return np.sqrt(np.mean(x * x))
 
 
 def _gradient_of_r(x, eps, *, power=3, factor=-1.0, divide=True):
@@ -144,6 +156,16 @@ GRADIENT = Exercise(
             _gradient(lambda x, eps: _gradient_of_r(x, 0.0)),
         ),
         Mistake(
+            "eps_fixed",
+            "Does your function use the ε that it is given, or always the same number?",
+            _gradient(lambda x, eps: _gradient_of_r(x, 1e-5)),
+        ),
+        Mistake(
+            "eps_outside",
+            "Of which r is this the derivative: the one with ε inside the root, or outside?",
+            _gradient(lambda x, eps: -x / (x.size * rms(x) * (rms(x) + eps) ** 2)),
+        ),
+        Mistake(
             "of_rms",
             "Is this the derivative of the RMS, or of its inverse?",
             _gradient(lambda x, eps: _gradient_of_r(x, eps, power=1, factor=1.0)),
@@ -152,9 +174,9 @@ GRADIENT = Exercise(
 )
 
 
-def _jacobian_of_z(x, eps, *, power=3, sign=-1.0, divide=True):
+def _jacobian_of_z(x, eps, *, power=3, factor=-1.0, divide=True):
     r = inv_rms(x, eps)
-    return r * np.eye(x.size) + sign * r**power * np.outer(x, x) / (x.size if divide else 1)
+    return r * np.eye(x.size) + factor * r**power * np.outer(x, x) / (x.size if divide else 1)
 
 
 _jacobian = _named("jacobian")
@@ -164,6 +186,46 @@ JACOBIAN = Exercise(
     reference=_jacobian(_jacobian_of_z),
     claims=_row_claims("jacobian", "Entry (i, j) is ∂z_i/∂x_j."),
     mistakes=(
+        Mistake(
+            "squares_for_pairs",
+            "Entry (i, j) needs x_i and x_j. Which entries does your product pair?",
+            _jacobian(
+                lambda x, eps: (
+                    inv_rms(x, eps) * np.eye(x.size) - inv_rms(x, eps) ** 3 * x * x / x.size
+                )
+            ),
+        ),
+        Mistake(
+            "number_for_pairs",
+            "Your product of x with x is one number. Which product gives one number per pair i, j?",
+            _jacobian(
+                lambda x, eps: (
+                    inv_rms(x, eps) * np.eye(x.size) - inv_rms(x, eps) ** 3 * np.dot(x, x) / x.size
+                )
+            ),
+        ),
+        Mistake(
+            "factor_two",
+            "The 2 of x_j² meets a ½ of the root. Are both in your second term?",
+            _jacobian(lambda x, eps: _jacobian_of_z(x, eps, factor=-2.0)),
+        ),
+        Mistake(
+            "power_four",
+            "Is it x or the normalised row that stands beside r³? One r may be counted twice.",
+            _jacobian(lambda x, eps: _jacobian_of_z(x, eps, power=4)),
+        ),
+        Mistake(
+            "projection",
+            "Applied to x itself your matrix gives zero. Is that still right where ε is not zero?",
+            _jacobian(
+                lambda x, eps: inv_rms(x, eps) * (np.eye(x.size) - np.outer(x, x) / np.dot(x, x))
+            ),
+        ),
+        Mistake(
+            "eps_fixed",
+            "Does your function use the ε that it is given, or always the same number?",
+            _jacobian(lambda x, eps: _jacobian_of_z(x, 1e-5)),
+        ),
         Mistake(
             "only_diagonal",
             "Does z_i change when another x_j moves? Through what?",
@@ -189,7 +251,7 @@ JACOBIAN = Exercise(
         Mistake(
             "sign",
             "Which sign has ∂r/∂x_j? Look at it in the second term.",
-            _jacobian(lambda x, eps: _jacobian_of_z(x, eps, sign=1.0)),
+            _jacobian(lambda x, eps: _jacobian_of_z(x, eps, factor=1.0)),
         ),
         Mistake(
             "power_two",
@@ -231,9 +293,14 @@ def _vjp_value(rng):
     yield _vjp_case(rng, witness.shape(rng, 0), 1e-6, 1e-12, "a row of size 1e-6, ε = 1e-12")
 
 
+def pull_back_with_r(dz, x, r):
+    """Pull a gradient back with an r that is given."""
+    return r * dz - x * r**3 * dot(dz, x) / x.shape[-1]
+
+
 def _vjp_rows(rng):
     for leading in (1, 2):
-        about = f"rows of ordinary size, {leading} leading axes, ε = 0.1"
+        about = f"rows of ordinary size, leading axes: {leading}, ε = 0.1"
         yield _vjp_case(rng, witness.shape(rng, leading), 1.0, 0.1, about)
 
 
@@ -246,7 +313,17 @@ PULL_BACK_MISTAKES = (
     Mistake(
         "sign",
         "Which sign has ∂r/∂x_j? Look at it in the second term.",
-        lambda dz, x, eps: pull_back(dz, x, eps, sign=1),
+        lambda dz, x, eps: pull_back(dz, x, eps, factor=1.0),
+    ),
+    Mistake(
+        "factor_two",
+        "The 2 of x_j² meets a ½ of the root. Are both in your second term?",
+        lambda dz, x, eps: pull_back(dz, x, eps, factor=-2.0),
+    ),
+    Mistake(
+        "factor_half",
+        "The ½ of the root meets a 2 of x_j². Are both in your second term?",
+        lambda dz, x, eps: pull_back(dz, x, eps, factor=-0.5),
     ),
     Mistake(
         "power_two",
@@ -259,45 +336,89 @@ PULL_BACK_MISTAKES = (
         lambda dz, x, eps: pull_back(dz, x, eps, power=1),
     ),
     Mistake(
+        "normalized_for_x",
+        "Is it x or the normalised row that stands beside r³? One r may be counted twice.",
+        lambda dz, x, eps: pull_back(dz, x, eps, power=4),
+    ),
+    Mistake(
         "width_forgotten",
         "Where has the 1/d of the mean gone?",
-        lambda dz, x, eps: pull_back(dz, x, eps, divide=False),
+        lambda dz, x, eps: pull_back(dz, x, eps, d=1),
     ),
     Mistake(
         "width_twice",
         "How often is c divided by d?",
-        lambda dz, x, eps: (
-            inv_rms(x, eps) * dz - x * inv_rms(x, eps) ** 3 * dot(dz, x) / x.shape[-1] ** 2
-        ),
+        lambda dz, x, eps: pull_back(dz, x, eps, d=x.shape[-1] ** 2),
+    ),
+    Mistake(
+        "all_entries_for_width",
+        "What do you divide c by: the width of a row, or the number of all entries?",
+        lambda dz, x, eps: pull_back(dz, x, eps, d=x.size),
+    ),
+    Mistake(
+        "length_for_width",
+        "len counts along the first axis. Which axis has the d features?",
+        lambda dz, x, eps: pull_back(dz, x, eps, d=len(x)),
     ),
     Mistake(
         "not_summed",
         "c is one number per row. Which sum makes it?",
-        lambda dz, x, eps: inv_rms(x, eps) * dz - x * inv_rms(x, eps) ** 3 * (dz * x) / x.shape[-1],
+        lambda dz, x, eps: pull_back(dz, x, eps, c=dz * x),
     ),
     Mistake(
         "summed_over_rows",
         "c is one number per row. Do your rows share one?",
-        lambda dz, x, eps: (
-            inv_rms(x, eps) * dz - x * inv_rms(x, eps) ** 3 * np.sum(dz * x) / x.shape[-1]
-        ),
+        lambda dz, x, eps: pull_back(dz, x, eps, c=np.sum(dz * x)),
     ),
     Mistake(
-        "normalized_for_x",
-        "Is it x or the normalised row that stands beside r³? One r may be counted twice.",
-        lambda dz, x, eps: (
-            inv_rms(x, eps) * dz - x * inv_rms(x, eps) ** 4 * dot(dz, x) / x.shape[-1]
-        ),
+        "summed_over_tokens",
+        "Along which axis do you sum for c?",
+        lambda dz, x, eps: pull_back(dz, x, eps, c=np.sum(dz * x, axis=0)),
+    ),
+    Mistake(
+        "c_without_x",
+        "What is multiplied with z̄ before the sum that makes c?",
+        lambda dz, x, eps: pull_back(dz, x, eps, c=np.sum(dz, axis=-1, keepdims=True)),
+    ),
+    Mistake(
+        "c_without_dz",
+        "Where in c is the gradient that comes from above?",
+        lambda dz, x, eps: pull_back(dz, x, eps, c=dot(x, x)),
+    ),
+    Mistake(
+        "c_forgotten",
+        "Your second term has no sum in it. What does the gradient from above do there?",
+        lambda dz, x, eps: pull_back(dz, x, eps, c=1.0),
+    ),
+    Mistake(
+        "arguments_swapped",
+        "Which of the two arguments is the gradient, and which is the row?",
+        lambda dz, x, eps: pull_back(x, dz, eps),
     ),
     Mistake(
         "r_of_first_term",
         "What multiplies the gradient itself in the first term?",
-        lambda dz, x, eps: dz - x * inv_rms(x, eps) ** 3 * dot(dz, x) / x.shape[-1],
+        lambda dz, x, eps: pull_back(dz, x, eps) + (1.0 - inv_rms(x, eps)) * dz,
+    ),
+    Mistake(
+        "one_r_for_all",
+        "Each row has its own r. Do your rows share one?",
+        lambda dz, x, eps: pull_back_with_r(dz, x, (np.mean(x * x) + eps) ** -0.5),
     ),
     Mistake(
         "eps_forgotten",
         "Which r stands in your formula: the one with ε under the root?",
         lambda dz, x, eps: pull_back(dz, x, 0.0),
+    ),
+    Mistake(
+        "eps_fixed",
+        "Does your function use the ε that it is given, or always the same number?",
+        lambda dz, x, eps: pull_back(dz, x, 1e-5),
+    ),
+    Mistake(
+        "projection",
+        "You take out all of the part along x. Is that still right where ε is not zero?",
+        lambda dz, x, eps: inv_rms(x, eps) * (dz - x * dot(dz, x) / dot(x, x)),
     ),
 )
 
@@ -308,7 +429,13 @@ VJP = Exercise(
     reference=_dx(pull_back),
     claims=by_name(
         Claim("value", "For one row, dx is the transposed Jacobian times dz.", _vjp_value, ("dx",)),
-        Claim("rows", "Many rows at once: each has its own r and its own c.", _vjp_rows, ("dx",)),
+        Claim(
+            "rows",
+            "Many rows at once, each with its own r and c; dz and x are left as they were.",
+            _vjp_rows,
+            ("dx",),
+            leaves_arguments,
+        ),
     ),
     mistakes=tuple(Mistake(m.name, m.question, _dx(m.outputs)) for m in PULL_BACK_MISTAKES),
 )

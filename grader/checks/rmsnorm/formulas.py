@@ -23,7 +23,9 @@ def dot(a, b):
     return np.sum(a * b, axis=-1, keepdims=True)
 
 
-def pull_back(dz, x, eps, *, power=3, sign=-1, divide=True):
+def pull_back(dz, x, eps, *, power=3, factor=-1.0, c=None, d=None):
     """Pull a gradient back through x·r: ``r dz - x r³ c / d``, with knobs that turn it wrong."""
     r = inv_rms(x, eps)
-    return r * dz + sign * x * r**power * dot(dz, x) / (x.shape[-1] if divide else 1)
+    c = dot(dz, x) if c is None else c
+    d = x.shape[-1] if d is None else d
+    return r * dz + factor * x * r**power * c / d

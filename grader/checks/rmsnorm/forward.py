@@ -35,7 +35,7 @@ def _eps(rng):
 def _rows(rng):
     for leading in (1, 2, 0):
         x = witness.uneven_rows(rng, witness.shape(rng, leading))
-        yield _case(x, rng, 0.0, f"rows of very different size, {leading} leading axes")
+        yield _case(x, rng, 0.0, f"rows of very different size, leading axes: {leading}")
 
 
 def _types(rng):
@@ -52,6 +52,11 @@ def _types(rng):
 def _untouched(rng):
     x = witness.rows(rng, witness.shape(rng, 2))
     yield _case(x, rng, 0.0, "ordinary rows, looked at again after the call, ε = 0")
+
+
+def _example(rng):
+    x = witness.rows(rng, (2, 4))
+    return _case(x, rng, 0.0, "two rows of width 4, as in the page's example")
 
 
 def _out(formula):
@@ -101,6 +106,21 @@ FORWARD_MISTAKES = (
         "eps_per_entry",
         "Is ε added once to the mean, or to every square before a sum?",
         _scaled(lambda x, eps: inv_rms(x, eps * x.shape[-1])),
+    ),
+    Mistake(
+        "eps_before_division",
+        "Is ε added to the mean, or to the sum, before it is divided by d?",
+        _scaled(lambda x, eps: inv_rms(x, eps / x.shape[-1])),
+    ),
+    Mistake(
+        "eps_as_floor",
+        "Is ε added to the mean square, or only put in its place when that is smaller?",
+        _scaled(lambda x, eps: 1.0 / np.sqrt(np.maximum(mean_square(x), eps))),
+    ),
+    Mistake(
+        "eps_on_inverse",
+        "Is ε added to the mean square, or to the factor 1/RMS?",
+        _scaled(lambda x, eps: inv_rms(x, 0.0) + eps),
     ),
     Mistake(
         "centred",
@@ -198,19 +218,25 @@ FORWARD_MISTAKES = (
         _out(lambda x, weight, eps: x * weight * weight * inv_rms(x, eps)),
     ),
     Mistake(
+        "gain_divides",
+        "Does the gain multiply the row, or divide it?",
+        _out(lambda x, weight, eps: x * inv_rms(x, eps) / weight),
+    ),
+    Mistake(
+        "gain_size_only",
+        "A gain may be negative. What becomes of its sign?",
+        _out(lambda x, weight, eps: x * inv_rms(x, eps) * np.abs(weight)),
+    ),
+    Mistake(
+        "gain_averaged",
+        "Does each feature get its own gain, or all the same?",
+        _out(lambda x, weight, eps: x * inv_rms(x, eps) * np.mean(weight)),
+    ),
+    Mistake(
         "half_precision",
         "In which precision do you square? In float16, what are 900² and 1e-4²?",
         lambda **inputs: {"out": _in_half(**inputs)},
     ),
-)
-
-EXAMPLE = Case(
-    {
-        "x": np.array([[3.0, -4.0, 0.0, 5.0], [300.0, -400.0, 0.0, 500.0]]),
-        "weight": np.ones(4),
-        "eps": 1e-5,
-    },
-    "the page's example, two rows of width 4",
 )
 
 FORWARD = Exercise(
@@ -247,5 +273,5 @@ FORWARD = Exercise(
         ),
     ),
     mistakes=FORWARD_MISTAKES,
-    example=EXAMPLE,
+    example=_example,
 )

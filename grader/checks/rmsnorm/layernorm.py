@@ -4,6 +4,7 @@ import numpy as np
 
 from grader.checks.engine import witness
 from grader.checks.engine.exercise import Case, Claim, Exercise, Mistake, by_name
+from grader.checks.engine.judges import leaves_arguments
 from grader.checks.rmsnorm.formulas import centred, inv_rms
 from transformer_block.layernorm import layernorm_forward
 
@@ -39,7 +40,13 @@ LAYERNORM = Exercise(
     reference=_out(lambda **inputs: layernorm_forward(**inputs)[0]),
     claims=by_name(
         Claim("value", "The result is LayerNorm's, gain and bias included.", _value, ("out",)),
-        Claim("eps", "It is LayerNorm's where ε counts, too.", _eps, ("out",)),
+        Claim(
+            "eps",
+            "It is LayerNorm's where ε counts, too, and x is left as it was.",
+            _eps,
+            ("out",),
+            leaves_arguments,
+        ),
     ),
     mistakes=(
         Mistake(
@@ -73,6 +80,22 @@ LAYERNORM = Exercise(
                 lambda x, weight, bias, eps: (
                     (x - np.mean(x, axis=0)) * inv_rms(x - np.mean(x, axis=0), eps) * weight + bias
                 )
+            ),
+        ),
+        Mistake(
+            "gain_twice",
+            "rmsnorm_forward applies a gain already. How often is it in your result?",
+            _out(
+                lambda x, weight, bias, eps: (
+                    centred(x) * inv_rms(centred(x), eps) * weight * weight + bias
+                )
+            ),
+        ),
+        Mistake(
+            "bias_subtracted",
+            "Which sign has the bias?",
+            _out(
+                lambda x, weight, bias, eps: centred(x) * inv_rms(centred(x), eps) * weight - bias
             ),
         ),
         Mistake(
