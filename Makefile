@@ -7,7 +7,7 @@ PY = $(BIN)/python
 PY_CODE = transformer_block grader tests bench book/_ext
 
 .DEFAULT_GOAL := help
-.PHONY: help install book serve lab test lint test-site test-marking notebooks lock check-derived bench shots clean
+.PHONY: help install book serve lab test lint test-site test-marking test-pretrained notebooks lock check-derived bench shots clean
 
 help: ## show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' Makefile
@@ -34,7 +34,7 @@ lab: install ## open the sheets in JupyterLab
 	$(BIN)/jupyter lab notebooks
 
 test: lint ## style, then every quick test of Python and JavaScript
-	$(PY) -m pytest -m "not site and not marking"
+	$(PY) -m pytest -m "not site and not marking and not pretrained"
 	PATH="$(CURDIR)/$(BIN):$$PATH" node --test "tests/widgets/*.test.mjs"
 
 lint: install ## check the style of all Python code
@@ -47,6 +47,9 @@ test-site: book ## every page in Chromium: links, formulas, accessibility, phone
 test-marking: install ## whole submissions through nbgrader
 	$(PY) -m pytest -m marking
 
+test-pretrained: install ## the real model, fetched once: its logits and its words
+	$(PY) -m pytest -m pretrained
+
 notebooks: install ## make notebooks/ from solutions/ and transformer_block/
 	$(PY) -m grader build
 
@@ -58,6 +61,8 @@ check-derived: install ## make every derived file again and compare the bytes
 	.ci/check-derived
 
 bench: book ## measure speed, both sides in one run, and print ratios
+	$(PY) bench/block.py
+	$(PY) bench/generate.py
 	$(PY) bench/redraw.py
 
 shots: book ## take pictures of every page into _build/shots

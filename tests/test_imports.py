@@ -14,6 +14,7 @@ ROOMS = {  # most specific first; what a room may import beside the standard lib
     "transformer_block": {"numpy", "transformer_block"},
     "grader/checks": {"numpy", "transformer_block", "grader.checks"},
 }
+LATE = {"transformer_block": {"gguf", "tokenizers"}}  # only inside the function that needs them
 
 
 def room_of(path):
@@ -21,9 +22,17 @@ def room_of(path):
     return next((room for room in ROOMS if name.startswith(room + "/")), None)
 
 
-def imports(path):
-    """Yield what a file imports, with the first level of our own packages kept apart."""
-    for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+def nodes(tree, functions=True):
+    """Yield every node of a syntax tree, with or without the bodies of functions."""
+    for node in ast.iter_child_nodes(tree):
+        if functions or not isinstance(node, ast.FunctionDef):
+            yield node
+            yield from nodes(node, functions)
+
+
+def imports(path, functions=True):
+    """Yield what a file imports, at once and, with ``functions``, when one is called."""
+    for node in nodes(ast.parse(path.read_text("utf-8")), functions):
         if isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names)
         elif isinstance(node, ast.ImportFrom):
@@ -34,7 +43,8 @@ def imports(path):
 def allowed(module, room):
     if module.split(".")[0] in sys.stdlib_module_names:
         return True
-    return any(module == name or module.startswith(name + ".") for name in ROOMS[room])
+    names = ROOMS[room] | LATE.get(room, set())
+    return any(module == name or module.startswith(name + ".") for name in names)
 
 
 FILES = [path for top in ("transformer_block", "grader") for path in (ROOT / top).rglob("*.py")]
@@ -47,6 +57,12 @@ def test_a_room_imports_only_what_it_may(path):
     room = room_of(path)
     strangers = {module for module in imports(path) if not allowed(module, room)}
     assert not strangers, f"{room} may not import {', '.join(sorted(strangers))}"
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda p: p.relative_to(ROOT).as_posix())
+def test_what_only_some_functions_need_is_imported_inside_them(path):
+    at_once = {module.split(".")[0] for module in imports(path, functions=False)}
+    assert not at_once & LATE.get(room_of(path), set())
 
 
 @pytest.mark.parametrize("heavy", ["nbformat", "nbgrader", "jupytext", "matplotlib", "IPython"])

@@ -25,3 +25,77 @@ def require_shape(name, array, shape):
     """Raise ``ValueError`` unless the array has exactly this shape."""
     if np.shape(array) != tuple(shape):
         raise ValueError(f"{name} must have shape {tuple(shape)}: got {np.shape(array)}")
+
+
+def require_ids(name, ids, V):
+    """Raise ``ValueError`` unless the ids are integers from 0 up to, not including, V."""
+    ids = np.asarray(ids)
+    if not np.issubdtype(ids.dtype, np.integer):
+        raise ValueError(f"{name} must be integers: got {ids.dtype}")
+    if ids.size and not 0 <= ids.min() <= ids.max() < V:
+        raise ValueError(
+            f"{name} must lie in the vocabulary, 0 to V-1 = {V - 1}: got {ids.min()} to {ids.max()}"
+        )
+
+
+def require_axes(name, array, *letters):
+    """Raise ``ValueError`` unless the array has at least the named last axes."""
+    if np.ndim(array) < len(letters):
+        raise ValueError(
+            f"{name} must have shape (..., {', '.join(letters)}): got {np.shape(array)}"
+        )
+
+
+def require_weights(params, d, **axes):
+    """Raise ``ValueError`` unless every named weight is there and its axes fit the others.
+
+    ``W_gate=("d", "h")`` names the axes of a weight: a letter that is new takes its size there,
+    one that was met before must have it again. Return the sizes by letter.
+    """
+    sizes = {"d": d}
+    for name, letters in axes.items():
+        if name not in params:
+            raise ValueError(f"params must hold {', '.join(axes)}: {name} is missing")
+        shape = np.shape(params[name])
+        if len(shape) == len(letters):
+            sizes = {**dict(zip(letters, shape, strict=True)), **sizes}
+        wanted = tuple(sizes.get(letter, letter) for letter in letters)
+        if shape != wanted:
+            raise ValueError(
+                f"{name} must have shape {_written(letters)} = {_written(wanted)}: got {shape}"
+            )
+    return sizes
+
+
+def require_heads(x, params, n_heads):
+    """Raise ``ValueError`` unless the four weights of attention fit; return H_kv."""
+    require_axes("x", x, "T", "d")
+    sizes = require_weights(
+        params,
+        x.shape[-1],
+        W_q=("d", "H·K"),
+        W_k=("d", "H_kv·K"),
+        W_v=("d", "H_kv·K"),
+        W_o=("H·K", "d"),
+    )
+    width, kv_width = sizes["H·K"], sizes["H_kv·K"]
+    if n_heads < 1 or width % n_heads:
+        raise ValueError(f"n_heads must divide the width of W_q: got {width}, n_heads={n_heads}")
+    K = width // n_heads
+    if kv_width % K or n_heads % (kv_width // K):
+        raise ValueError(
+            f"W_k must hold heads of K={K} columns, a divisor of n_heads={n_heads} of them: "
+            f"got {kv_width} columns"
+        )
+    return kv_width // K
+
+
+def _written(axes):
+    """Write axes as a shape, letters without quotation marks."""
+    return f"({', '.join(map(str, axes))}{',' if len(axes) == 1 else ''})"
+
+
+def require_context(T, context):
+    """Raise ``ValueError`` if T tokens are more than a model was made for."""
+    if context is not None and T > context:
+        raise ValueError(f"T must be at most the model's context of {context} tokens: got T={T}")
