@@ -7,12 +7,15 @@ import numpy as np
 import pytest
 from answers.rmsnorm_right import RIGHT as RMSNORM_RIGHT
 from answers.rmsnorm_wrong import WRONG as RMSNORM_WRONG
+from answers.swiglu_right import RIGHT as SWIGLU_RIGHT
+from answers.swiglu_wrong import WRONG as SWIGLU_WRONG
 
 from grader.checks import CheckFailed, check, exercises, find_exercise
 from grader.checks.engine import judging, picture
 from grader.checks.engine.exercise import Case, Claim, Exercise, by_name
 
-RIGHT, WRONG = {**RMSNORM_RIGHT}, {**RMSNORM_WRONG}
+RIGHT = {**RMSNORM_RIGHT, **SWIGLU_RIGHT}
+WRONG = {**RMSNORM_WRONG, **SWIGLU_WRONG}
 SEEDS = range(3)
 
 
@@ -81,9 +84,13 @@ def player(exercise, mistake, seed):
 
 
 def fingerprint(arguments):
-    return repr(
-        [np.asarray(a).tobytes() if not isinstance(a, tuple) else fingerprint(a) for a in arguments]
-    )
+    return repr([one_print(argument) for argument in arguments])
+
+
+def one_print(argument):
+    if isinstance(argument, dict):
+        return fingerprint(argument.values())
+    return fingerprint(argument) if isinstance(argument, tuple) else np.asarray(argument).tobytes()
 
 
 def played(exercise, mistake, case):
@@ -96,7 +103,8 @@ def played(exercise, mistake, case):
             made = {}
         for name, value in made.items():
             values[name] = np.asarray(value, dtype=np.asarray(values[name]).dtype)
-    result = tuple(values.get(name) for name in exercise.returns)
+    named = {name: values.pop(name, None) for name in exercise.returns}
+    result = tuple(dict(values) if name[:2] == "**" else named[name] for name in named)
     return result if len(result) > 1 else result[0]
 
 

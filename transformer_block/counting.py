@@ -1,4 +1,4 @@
-"""How many parameters: exactly and by part, and the approximations of (22.4)."""
+"""How many parameters: exactly and by part, and the approximations of section 22.4."""
 
 
 def count_parameters(config):
@@ -70,7 +70,7 @@ def total_parameters(config):
 
 
 def approximate_block_parameters(d, h, net="gated"):
-    """Count a block without biases, gains and grouped heads: 4d² + 3dh (22.4).
+    """Count a block without biases, gains and grouped heads: 4d² + 3dh, as in section 22.4.
 
     Parameters
     ----------

@@ -26,31 +26,33 @@ class Unwritten(Unusable):
 
 @dataclass(frozen=True)
 class Reply:
-    """What came back from one call: outputs by name, and the arguments that it changed."""
+    """What came back from one call: outputs by name, changed arguments, and what was warned of."""
 
     outputs: Mapping[str, object]
     changed: tuple[str, ...]
+    warned: tuple[str, ...] = ()
 
 
 def call(exercise, answer, arguments):
     """Call the answer on copies of the arguments and take its result apart by name."""
     mine = {name: copy.deepcopy(value) for name, value in arguments.items()}
     try:
-        with _quietly():
+        with _quietly() as warned:
             result = answer(*mine.values())
     except Exception as error:
         raise _unusable(exercise.name, error, arguments) from error
     changed = tuple(_changed(arguments, mine))
-    return Reply(_take_apart(exercise, result), changed)
+    return Reply(_take_apart(exercise, result), changed, tuple(str(w.message) for w in warned))
 
 
 @contextlib.contextmanager
 def _quietly():
-    """Turn warnings and stderr into plain output: a right answer may warn without losing marks."""
+    """Collect warnings, turn stderr into plain output: both may come with a right answer."""
     heard = io.StringIO()
-    with warnings.catch_warnings(), np.errstate(all="warn"), contextlib.redirect_stderr(heard):
-        warnings.simplefilter("ignore")
-        yield
+    collected = warnings.catch_warnings(record=True)
+    with collected as warned, np.errstate(all="warn"), contextlib.redirect_stderr(heard):
+        warnings.simplefilter("default")  # each line's warning once
+        yield warned
     if heard.getvalue():
         sys.stdout.write(heard.getvalue())
 

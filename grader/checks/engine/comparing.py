@@ -37,8 +37,9 @@ def farthest(got, want):
 
 
 def _errors(got, want):
-    """Error of each entry relative to the largest wanted entry of its row; nan counts as inf."""
-    scale = np.max(np.abs(want), axis=-1, keepdims=True) if want.ndim else np.abs(want)
+    """Error of each entry relative to the largest finite one wanted in its row; nan is inf."""
+    sizes = np.where(np.isfinite(want), np.abs(want), 0.0)
+    scale = np.max(sizes, axis=-1, keepdims=True) if want.ndim else sizes
     with np.errstate(invalid="ignore", over="ignore"):
         errors = np.abs(got - want) / np.maximum(scale, FLOOR)
     both_nan = np.isnan(got) & np.isnan(want)
