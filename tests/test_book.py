@@ -11,7 +11,7 @@ LISTING = re.compile(
     r"^`{3,}\{literalinclude\} *(?P<path>\S+)\n(?P<options>(?::.*\n)*)`{3,}$", re.M
 )
 OPTION = re.compile(r"^:([\w-]+): *(.*)$", re.M)
-CAPTION = re.compile(r"Listing 22\.\d+(, continued)? · ")
+CAPTION = re.compile(r"(Listing 22\.\d+(, continued)?|[a-z_]+\.py) · ")
 LISTING_LINK = re.compile(r"\[Listing (?P<number>[\d.]+)\]\([^)]*#(?P<name>listing-[\w-]+)\)")
 
 # The library is ahead of the pages: these equations have no page yet. Strike out what has come.

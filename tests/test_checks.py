@@ -5,6 +5,8 @@ from xml.etree import ElementTree
 
 import numpy as np
 import pytest
+from answers.attention_right import RIGHT as ATTENTION_RIGHT
+from answers.attention_wrong import WRONG as ATTENTION_WRONG
 from answers.rmsnorm_right import RIGHT as RMSNORM_RIGHT
 from answers.rmsnorm_wrong import WRONG as RMSNORM_WRONG
 from answers.swiglu_right import RIGHT as SWIGLU_RIGHT
@@ -14,8 +16,8 @@ from grader.checks import CheckFailed, check, exercises, find_exercise
 from grader.checks.engine import judging, picture
 from grader.checks.engine.exercise import Case, Claim, Exercise, by_name
 
-RIGHT = {**RMSNORM_RIGHT, **SWIGLU_RIGHT}
-WRONG = {**RMSNORM_WRONG, **SWIGLU_WRONG}
+RIGHT = {**ATTENTION_RIGHT, **RMSNORM_RIGHT, **SWIGLU_RIGHT}
+WRONG = {**ATTENTION_WRONG, **RMSNORM_WRONG, **SWIGLU_WRONG}
 SEEDS = range(3)
 
 

@@ -12,7 +12,7 @@ from grader.checks.engine.picture import show
 
 __all__ = ["SHEETS", "CheckFailed", "check", "exercises", "find_exercise"]
 
-SHEETS = ("rmsnorm", "swiglu")
+SHEETS = ("attention", "rmsnorm", "swiglu")
 
 
 def exercises():
