@@ -9,6 +9,8 @@ from grader.course import Course
 from grader.errors import UsageError, UserError
 from grader.outcomes import FAILED, Outcome, as_json, print_table
 
+PATIENCE = 5  # seconds that a worker has for ending by itself
+
 
 def run(folder, assignment, students=None, json=False):
     """Mark the submissions of one sheet, print the outcomes, and return the exit code.
@@ -104,16 +106,21 @@ class Worker:
         return self
 
     def __exit__(self, *trouble):
-        """End the process; the kernel of a notebook that it was running notices, and ends too."""
-        self.process.terminate()
-        self.process.join()
+        """End the process; the kernel of a notebook that it was running notices, and ends too.
+
+        While a cell runs, nbclient takes the first signal as a wish to end the kernel alone.
+        """
         self.pipe.close()
+        self.process.terminate()
+        self.process.join(PATIENCE)
+        self.process.kill()
+        self.process.join()
 
     def _start(self):
         """Start the process, and take from it what students the gradebook knows."""
         context = multiprocessing.get_context("spawn")
         self.pipe, far = context.Pipe()
-        self.process = context.Process(target=_serve, args=(far, *self.job))
+        self.process = context.Process(target=_serve, args=(far, *self.job), daemon=True)
         self.process.start()
         far.close()
         greeting = self.pipe.recv()
