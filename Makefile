@@ -15,7 +15,7 @@ help: ## show this list
 install: .venv/installed node_modules/installed ## make .venv and node_modules from the two locks
 
 .venv/installed: requirements.txt pyproject.toml
-	@$(PYTHON) -c 'import ensurepip, sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null || { echo "$(PYTHON) must be Python 3.11 or later with venv. Run: sudo apt install python3-venv, or name another one: make PYTHON=python3.12" >&2; exit 2; }
+	@$(PYTHON) -c 'import ensurepip, sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null || { echo "$(PYTHON) must be Python 3.11 or later with venv. Run: sudo apt install python3-venv, or name another one: make $(or $(MAKECMDGOALS),serve) PYTHON=python3.12" >&2; exit 2; }
 	$(PYTHON) -m venv .venv && $(PY) -m pip install --quiet --disable-pip-version-check -r requirements.txt
 	$(PY) -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e . && touch $@
 
@@ -30,8 +30,9 @@ serve: book ## build the book and serve it on http://127.0.0.1:8000 (PORT=8001 f
 	@echo "The book is at http://127.0.0.1:$(PORT)/ — stop with Ctrl-C"
 	@$(PY) -m http.server $(PORT) --bind 127.0.0.1 --directory _build/html 2>/dev/null
 
-lab: install ## open the sheets in JupyterLab
-	$(BIN)/jupyter lab notebooks
+lab: install ## open copies of the sheets in JupyterLab, in work/; yours are never overwritten
+	@mkdir -p work && for sheet in notebooks/*.ipynb; do [ -e "work/$${sheet##*/}" ] || cp "$$sheet" work/; done
+	$(BIN)/jupyter lab work
 
 test: lint ## style, then every quick test of Python and JavaScript
 	$(PY) -m pytest -m "not site and not marking and not pretrained"

@@ -14,7 +14,8 @@ import pytest
 from grader import cli
 
 REPOSITORY = Path(__file__).resolve().parent.parent
-NOTEBOOK = REPOSITORY / "notebooks" / "rmsnorm.ipynb"
+SHEETS = sorted(sheet.stem for sheet in (REPOSITORY / "solutions").glob("*.md"))
+NOTEBOOKS = {sheet: REPOSITORY / "notebooks" / f"{sheet}.ipynb" for sheet in SHEETS}
 pytestmark = pytest.mark.marking
 
 
@@ -57,21 +58,26 @@ def test_the_command_says_what_is_ready_and_where_submissions_go(made):
     folder, run = made
     assert run.returncode == 0
     assert run.stderr == ""
-    place = folder / "submitted" / "STUDENT" / "rmsnorm"
-    assert run.stdout == f"{folder}: rmsnorm ready; put submissions into {place}\n"
+    place = folder / "submitted" / "STUDENT" / SHEETS[0]
+    assert run.stdout == f"{folder}: {', '.join(SHEETS)} ready; put submissions into {place}\n"
 
 
 def test_a_course_holds_nbgraders_folders_and_nothing_else(made):
     files = {str(path.relative_to(made[0])) for path in made[0].rglob("*")}
-    assert files == {
-        "source", "source/rmsnorm", "source/rmsnorm/rmsnorm.ipynb",
-        "release", "release/rmsnorm", "release/rmsnorm/rmsnorm.ipynb",
-        "submitted", "autograded", "feedback", "gradebook.db", "nbgrader_config.py",
-    }  # fmt: skip
+    folders = {"source", "release", "submitted", "autograded", "feedback"}
+    made_of_sheets = {
+        f"{step}/{sheet}{file}"
+        for step in ("source", "release")
+        for sheet in SHEETS
+        for file in ("", f"/{sheet}.ipynb")
+    }
+    assert files == {*folders, *made_of_sheets, "gradebook.db", "nbgrader_config.py"}
 
 
 def test_the_release_is_the_learners_notebook_byte_for_byte(made):
-    assert (made[0] / "release/rmsnorm/rmsnorm.ipynb").read_bytes() == NOTEBOOK.read_bytes()
+    for sheet, notebook in NOTEBOOKS.items():
+        released = made[0] / "release" / sheet / notebook.name
+        assert released.read_bytes() == notebook.read_bytes()
 
 
 def test_the_source_holds_the_answers(made):
@@ -79,7 +85,8 @@ def test_the_source_holds_the_answers(made):
 
 
 def test_the_gradebook_knows_every_graded_cell_and_its_points(made):
-    meta = [c["metadata"].get("nbgrader", {}) for c in json.loads(NOTEBOOK.read_text())["cells"]]
+    cells = [c for file in NOTEBOOKS.values() for c in json.loads(file.read_text())["cells"]]
+    meta = [cell["metadata"].get("nbgrader", {}) for cell in cells]
     assert cells_in_gradebook(made[0]) == {
         m["grade_id"]: m["points"] for m in meta if m.get("grade")
     }
@@ -118,7 +125,7 @@ def hand_in(course, student="ana"):
     """Put the untouched notebook into a student's folder."""
     folder = course / "submitted" / student / "rmsnorm"
     folder.mkdir(parents=True)
-    shutil.copy(NOTEBOOK, folder)
+    shutil.copy(NOTEBOOKS["rmsnorm"], folder)
     return folder / "rmsnorm.ipynb"
 
 

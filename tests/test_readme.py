@@ -78,5 +78,11 @@ def test_no_make_verb_has_more_than_three_lines():
 
 def test_help_says_what_each_verb_does():
     phony = re.search(r"^\.PHONY: (.*)$", MAKEFILE, re.M)[1].split()
-    told = subprocess.run(["make", "help"], capture_output=True, text=True, cwd=ROOT, check=True)
+    told = subprocess.run(
+        ["make", "--no-print-directory", "help"],
+        capture_output=True,
+        text=True,
+        cwd=ROOT,
+        check=True,
+    )
     assert [line.split()[1] for line in told.stdout.splitlines()] == phony

@@ -112,7 +112,9 @@ export const twoDigits = (x) => Number(x.toPrecision(2));
 
 /** A slider over powers of ten, tenth by tenth; `show(x)` puts it at a value, `change(x)` hears. */
 export function logSlider(life, name, [from, to], change) {
-  const input = html("input", { type: "range", min: from, max: to, step: 0.1 });
+  // JupyterLab would take the arrow keys for its cells.
+  const keys = { "data-lm-suppress-shortcuts": "true" };
+  const input = html("input", { type: "range", min: from, max: to, step: 0.1, ...keys });
   const value = html("span", { class: "tb-value", "aria-hidden": "true" });
   life.listen(input, "input", () => change(twoDigits(10 ** Number(input.value))));
   return {

@@ -78,7 +78,12 @@ function barSliders(life, settle, move) {
 }
 
 function barSlider(_, i) {
-  return html("input", { type: "range", step: 0.05, "aria-label": `Feature ${i + 1}` });
+  return html("input", {
+    type: "range",
+    step: 0.05,
+    "aria-label": `Feature ${i + 1}`,
+    "data-lm-suppress-shortcuts": "true", // JupyterLab would take the arrow keys for its cells
+  });
 }
 
 function setSlider(input, x, limit) {
