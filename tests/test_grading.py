@@ -279,7 +279,7 @@ def test_only_the_students_asked_for_are_marked(course):
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (["rmsnrom"], "no sheet 'rmsnrom' in {course}: it has rmsnorm"),
+        (["rmsnrom"], "no sheet 'rmsnrom' in {course}: it has {sheets}"),
         (["rmsnorm", "--student", "bob"], "no student 'bob': there is no {course}/submitted/bob"),
     ],
 )
@@ -291,7 +291,8 @@ def test_a_name_that_nobody_knows_gets_one_line(empty_course, words, said):
         check=False,
     )
     assert (run.returncode, run.stdout) == (2, "")
-    assert run.stderr == said.format(course=empty_course) + "\n"
+    sheets = ", ".join(sorted(path.name for path in (empty_course / "source").iterdir()))
+    assert run.stderr == said.format(course=empty_course, sheets=sheets) + "\n"
 
 
 def test_ctrl_c_stops_and_tells_what_was_marked(course):
