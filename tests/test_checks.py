@@ -273,7 +273,7 @@ def test_an_answer_for_the_example_s_size_alone_is_asked_about_it():
         root = np.sqrt(np.sum(x * x, axis=-1, keepdims=True) / 4 + eps)
         return x / root * weight, None
 
-    assert "Is a size of that example written into" in str(failure(rmsnorm_forward))
+    assert "Is a size of that example written into" in str(failure(rmsnorm_forward, seed=1))
 
 
 def test_outputs_in_a_dict_are_judged_by_their_keys():
