@@ -38,9 +38,10 @@ test: lint ## style, then every quick test of Python and JavaScript
 	$(PY) -m pytest -m "not site and not marking and not pretrained"
 	PATH="$(CURDIR)/$(BIN):$$PATH" node --test "tests/widgets/*.test.mjs"
 
-lint: install ## check the style of all Python code
+lint: install ## check the style of all Python code, and the spelling of all text
 	$(BIN)/ruff check $(PY_CODE)
 	$(BIN)/ruff format --check $(PY_CODE)
+	PATH="$(CURDIR)/$(BIN):$$PATH" node_modules/.bin/cspell --quiet --no-progress
 
 test-site: book ## every page in Chromium: links, formulas, accessibility, phone and dark mode
 	$(PY) -m pytest -m site

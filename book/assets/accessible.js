@@ -30,4 +30,12 @@ document.addEventListener("DOMContentLoaded", () => {
     }
   });
   each(scrolling, (element) => watcher.observe(element));
+
+  // A link to a folded question opens it.
+  const unfold = () => {
+    const target = document.getElementById(decodeURIComponent(location.hash.slice(1)));
+    if (target instanceof HTMLDetailsElement) target.open = true;
+  };
+  addEventListener("hashchange", unfold);
+  unfold();
 });

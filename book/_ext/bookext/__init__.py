@@ -24,17 +24,21 @@ Display mathematics without a number has neither. **A listing** is the tested fu
 
     [Listing 22.2](#listing-rmsnorm-forward) …
 
+**A question** is a fold whose title ends with a question mark (``:::{dropdown} Why …?``). Each has
+an address, and ``{questions}`` lists them all. ``{sheet-answers} rmsnorm`` shows the answers of a
+sheet.
+
 **A widget** is the last line of a code cell; its script and state are put into the page, and the
 loader is read on that page only. Whatever the page imports from ``transformer_block`` is run
 afresh when its source changes. A formula that KaTeX does not know, and a number without a label,
 fail the build.
 """
 
-from bookext import equations, formulas, freshness, listings, vendor
+from bookext import answers, equations, formulas, freshness, listings, questions, vendor
 
 
 def setup(app):
     """Connect the parts of the extension to Sphinx."""
-    for part in (vendor, freshness, equations, formulas, listings):
+    for part in (vendor, freshness, equations, formulas, listings, questions, answers):
         part.setup(app)
     return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": False}
