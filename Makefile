@@ -7,7 +7,7 @@ PY = $(BIN)/python
 PY_CODE = transformer_block grader tests bench book/_ext
 
 .DEFAULT_GOAL := help
-.PHONY: help install book serve lab test lint test-site test-marking test-pretrained notebooks lock check-derived bench shots clean
+.PHONY: help install book serve lab test lint test-site test-marking test-pretrained checks-report notebooks lock check-derived bench shots clean
 
 help: ## show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' Makefile
@@ -51,6 +51,9 @@ test-marking: install ## whole submissions through nbgrader
 
 test-pretrained: install ## the real model, fetched once: its logits and its words
 	$(PY) -m pytest -m pretrained
+
+checks-report: install ## how good the checks are: mutants, right and wrong answers, 200 seeds, in figures
+	$(PY) tests/checks_report.py
 
 notebooks: install ## make notebooks/ from solutions/ and transformer_block/
 	$(PY) -m grader build

@@ -281,7 +281,9 @@ def layer_by_moments(x, weight, bias, eps=1e-5):
 
 
 def layer_by_loops(x, weight, bias, eps=1e-5):
-    return [rms_out(row - sum(row) / len(row), weight, eps) + bias for row in x]
+    if x.ndim > 1:
+        return [layer_by_loops(part, weight, bias, eps) for part in x]
+    return rms_out(x - sum(x) / len(x), weight, eps) + bias
 
 
 def layer_gain_last(x, weight, bias, eps=1e-5):

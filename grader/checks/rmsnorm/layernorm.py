@@ -9,8 +9,8 @@ from grader.checks.rmsnorm.formulas import centred, inv_rms
 from transformer_block.layernorm import layernorm_forward
 
 
-def _case(rng, eps, about, scale=1.0):
-    shape = witness.shape(rng)
+def _case(rng, eps, about, scale=1.0, leading=1):
+    shape = witness.shape(rng, leading)
     d = shape[-1]
     inputs = {
         "x": witness.rows(rng, shape, scale) + 3 * scale,
@@ -23,6 +23,7 @@ def _case(rng, eps, about, scale=1.0):
 
 def _value(rng):
     yield _case(rng, 0.0, "rows whose mean is not zero, ε = 0")
+    yield _case(rng, 0.0, "the same with two leading axes, ε = 0", leading=2)
 
 
 def _eps(rng):

@@ -1,0 +1,98 @@
+"""What the checks of a sheet know: claims, mistakes and figures, taken from the checks themselves.
+
+``{claims} rmsnorm`` shows every exercise of the sheet as a fold; ``{claims-figures}`` shows the table
+of what `make checks-report` measured.
+"""
+
+import json
+from pathlib import Path
+
+from docutils import nodes
+from docutils.statemachine import StringList
+from sphinx.util.docutils import SphinxDirective
+
+SCORES = "tests/data/mutation_scores.json"
+COLUMNS = ("claims", "mistakes", "mutants", "equivalent", "alive", "right", "wrong")
+
+
+def setup(app):
+    """Add the two directives."""
+    app.add_directive("claims", Claims)
+    app.add_directive("claims-figures", Figures)
+
+
+class _Written(SphinxDirective):
+    """A directive that writes MyST text and lets the page's own parser read it."""
+
+    def run(self):
+        """Parse what `text` gives."""
+        holder = nodes.container()
+        lines = StringList(self.text().splitlines(), source=self.env.docname)
+        self.state.nested_parse(lines, 0, holder)
+        return holder.children
+
+    def scores(self):
+        """Read the figures that were measured."""
+        path = Path(self.env.app.confdir, SCORES)
+        self.env.note_dependency(str(path))
+        return json.loads(path.read_text("utf-8"))
+
+
+class Claims(_Written):
+    """The exercises of one sheet: what each claims, and which mistakes it knows by name."""
+
+    required_arguments = 1
+
+    def text(self):
+        """Write one fold for each exercise."""
+        return claims_text(self.arguments[0])
+
+
+class Figures(_Written):
+    """The table of figures, one line for each exercise."""
+
+    def text(self):
+        """Write the table."""
+        return figures_text(self.scores())
+
+
+def claims_text(sheet):
+    """Write the claims and mistakes of a sheet's exercises as MyST text."""
+    import importlib
+
+    checks = importlib.import_module(f"grader.checks.{sheet}")
+    return "\n".join(line for exercise in checks.EXERCISES for line in _fold(exercise))
+
+
+def _fold(exercise):
+    """Write one exercise: a table of claims, then a table of mistakes with their questions."""
+    claims = [(claim.name, claim.says) for claim in exercise.claims.values()]
+    mistakes = [(mistake.name, mistake.question) for mistake in exercise.mistakes]
+    return [
+        f"::::{{dropdown}} {exercise.name}",
+        *_table(("claim", "what it says"), claims),
+        *(_table(("mistake", "the question that the learner reads"), mistakes) if mistakes else ()),
+        "::::",
+        "",
+    ]
+
+
+def _table(heading, rows):
+    """Write a table whose first column is a name in code."""
+    lines = [f"| {heading[0]} | {heading[1]} |", "|---|---|"]
+    lines += [f"| `{name}` | {_cell(text)} |" for name, text in rows]
+    return [*lines, ""]
+
+
+def _cell(text):
+    """Write a sentence so that it stays one cell of a table, and no sign in it becomes markup."""
+    return "".join(f"\\{sign}" if sign in "|*_$<>[]`" else sign for sign in text.replace("\n", " "))
+
+
+def figures_text(scores):
+    """Write the figures of all sheets as one table."""
+    lines = [f"| exercise | {' | '.join(COLUMNS)} |", "|---" + "|--:" * len(COLUMNS) + "|"]
+    for rows in scores.values():
+        for name, row in rows.items():
+            lines.append(f"| `{name}` | {' | '.join(str(row[key]) for key in COLUMNS)} |")
+    return "\n".join(lines)
