@@ -7,6 +7,8 @@ import numpy as np
 import pytest
 from answers.attention_right import RIGHT as ATTENTION_RIGHT
 from answers.attention_wrong import WRONG as ATTENTION_WRONG
+from answers.counting_right import RIGHT as COUNTING_RIGHT
+from answers.counting_wrong import WRONG as COUNTING_WRONG
 from answers.rmsnorm_right import RIGHT as RMSNORM_RIGHT
 from answers.rmsnorm_wrong import WRONG as RMSNORM_WRONG
 from answers.swiglu_right import RIGHT as SWIGLU_RIGHT
@@ -16,8 +18,8 @@ from grader.checks import CheckFailed, check, exercises, find_exercise
 from grader.checks.engine import judging, picture
 from grader.checks.engine.exercise import Case, Claim, Exercise, by_name
 
-RIGHT = {**ATTENTION_RIGHT, **RMSNORM_RIGHT, **SWIGLU_RIGHT}
-WRONG = {**ATTENTION_WRONG, **RMSNORM_WRONG, **SWIGLU_WRONG}
+RIGHT = {**ATTENTION_RIGHT, **COUNTING_RIGHT, **RMSNORM_RIGHT, **SWIGLU_RIGHT}
+WRONG = {**ATTENTION_WRONG, **COUNTING_WRONG, **RMSNORM_WRONG, **SWIGLU_WRONG}
 SEEDS = range(3)
 
 
@@ -148,6 +150,14 @@ def test_the_same_seed_repeats_the_same_inputs_alone_and_among_other_claims():
 def test_a_fresh_seed_is_drawn_each_time():
     seeds = {failure(eps_outside, exercise="rmsnorm_forward").seed for _ in range(3)}
     assert len(seeds) == 3
+
+
+def test_a_count_that_is_off_says_by_how_many_and_shows_the_model():
+    found = failure(lambda d, h, net: 4 * d * d + 3 * d * h + 7, exercise="block_parameters")
+    assert str(found).startswith("You are 7 too many. Which part has exactly that many?")
+    lost = failure(lambda model: 1, exercise="model_parameters", seed=3)
+    assert "too few" in str(lost)
+    assert "n_kv_heads: " in str(lost)
 
 
 def test_a_body_that_is_not_written_yet_is_told_so():

@@ -110,6 +110,8 @@ def shapes(arguments):
 def _brief(value):
     if isinstance(value, np.ndarray):
         return f"{value.shape}" if value.dtype == np.float64 else f"{value.shape} {value.dtype}"
+    if isinstance(value, Mapping) and all(isinstance(v, int | float) for v in value.values()):
+        return "{" + ", ".join(f"{key}: {number}" for key, number in value.items()) + "}"
     return f"{value:g}" if isinstance(value, float) else f"({describe(value)})"
 
 

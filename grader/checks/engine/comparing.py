@@ -12,11 +12,11 @@ def as_numbers(value):
     answer defines takes part in the comparison.
     """
     try:
-        array = np.asarray(value)
+        array = np.asarray(float(value) if type(value) is int else value)  # an int of any size
         return (
             np.array(array, dtype=np.float64, subok=False) if array.dtype.kind in "biuf" else None
         )
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         return None
 
 
