@@ -1,6 +1,7 @@
 """Wrong answers, each with the mistake that must be named (None: rejected is enough)."""
 
 import numpy as np
+
 from answers import counting_right as right
 
 # layer_parameters

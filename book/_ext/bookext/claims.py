@@ -1,7 +1,7 @@
 """What the checks of a sheet know: claims, mistakes and figures, taken from the checks themselves.
 
-``{claims} rmsnorm`` shows every exercise of the sheet as a fold; ``{claims-figures}`` shows the table
-of what `make checks-report` measured.
+``{claims} rmsnorm`` shows every exercise of the sheet as a fold; ``{claims-figures}`` shows the
+table of what ``make checks-report`` measured.
 """
 
 import json
