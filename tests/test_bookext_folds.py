@@ -7,10 +7,14 @@ from textwrap import dedent
 
 import pytest
 from bookext.answers import answers_text
+from bookext.claims import COLUMNS, claims_text, figures_text
 from pages import ROOT
 
+from grader.checks.rmsnorm import EXERCISES as RMSNORM
+
 SETTINGS = """
-extensions = ["myst_parser", "sphinx_design", "bookext.questions", "bookext.answers"]
+PARTS = ["questions", "answers", "claims"]
+extensions = ["myst_parser", "sphinx_design"] + ["bookext." + part for part in PARTS]
 myst_enable_extensions = ["colon_fence"]
 """
 EXAMPLE = ROOT / "tests/data/example_sheet.md"
@@ -100,3 +104,26 @@ def test_the_answers_stand_on_the_page(build):
     html = build(index=page)["index"]
     assert html.count("<details") == html.count("Exercise ") == 3
     assert "dnormalized" in html
+
+
+def test_the_claims_of_a_sheet_are_listed_with_what_they_say():
+    text = claims_text("rmsnorm")
+    for exercise in RMSNORM:
+        assert f"::::{{dropdown}} {exercise.name}" in text
+        for item in (*exercise.claims.values(), *exercise.mistakes):
+            assert f"| `{item.name}` | " in text
+
+
+def test_no_sign_in_a_question_becomes_markup(build):
+    page = "# Claims\n\n```{claims} rmsnorm\n```\n"
+    html = build(index=page)["index"]
+    assert html.count("<details") == len(RMSNORM)
+    assert "Does a line write" not in html  # a judge's question belongs to no exercise
+    assert "Is your ε inside the square root, next to the mean square?" in html
+
+
+def test_the_figures_stand_in_one_table():
+    row = dict.fromkeys(COLUMNS, 7)
+    lines = figures_text({"rmsnorm": {"half_rms": row}}).splitlines()
+    assert lines[0].startswith("| exercise | claims | mistakes | mutants")
+    assert lines[2] == "| `half_rms` | 7 | 7 | 7 | 7 | 7 | 7 | 7 |"

@@ -26,7 +26,7 @@ Display mathematics without a number has neither. **A listing** is the tested fu
 
 **A question** is a fold whose title ends with a question mark (``:::{dropdown} Why …?``). Each has
 an address, and ``{questions}`` lists them all. ``{sheet-answers} rmsnorm`` shows the answers of a
-sheet.
+sheet, ``{claims} rmsnorm`` what its checks know.
 
 **A widget** is the last line of a code cell; its script and state are put into the page, and the
 loader is read on that page only. Whatever the page imports from ``transformer_block`` is run
@@ -34,11 +34,13 @@ afresh when its source changes. A formula that KaTeX does not know, and a number
 fail the build.
 """
 
-from bookext import answers, equations, formulas, freshness, listings, questions, vendor
+from bookext import answers, claims, equations, formulas, freshness, listings, questions, vendor
+
+PARTS = (vendor, freshness, equations, formulas, listings, questions, answers, claims)
 
 
 def setup(app):
     """Connect the parts of the extension to Sphinx."""
-    for part in (vendor, freshness, equations, formulas, listings, questions, answers):
+    for part in PARTS:
         part.setup(app)
     return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": False}

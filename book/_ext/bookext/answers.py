@@ -4,13 +4,8 @@
 answer in it, so nothing is typed twice and nobody sees an answer before asking for it.
 """
 
-from pathlib import Path
-
-from docutils import nodes
-from docutils.statemachine import StringList
-from sphinx.util.docutils import SphinxDirective
-
 from bookext.listings import summarize_docstring
+from bookext.written import Written
 
 BEGIN, END = "### BEGIN SOLUTION", "### END SOLUTION"
 
@@ -20,19 +15,14 @@ def setup(app):
     app.add_directive("sheet-answers", SheetAnswers)
 
 
-class SheetAnswers(SphinxDirective):
+class SheetAnswers(Written):
     """Show the answers of one sheet, each in a fold of its own."""
 
     required_arguments = 1
 
-    def run(self):
-        """Write the answers as MyST text, and let the page's own parser read it."""
-        path = Path(self.env.app.confdir, "solutions", f"{self.arguments[0]}.md")
-        self.env.note_dependency(str(path))
-        lines = StringList(answers_text(path).splitlines(), source=str(path))
-        holder = nodes.container()
-        self.state.nested_parse(lines, 0, holder)
-        return holder.children
+    def text(self):
+        """Write one fold for each exercise."""
+        return answers_text(self.depend_on("solutions", f"{self.arguments[0]}.md"))
 
 
 def answers_text(path):

@@ -4,12 +4,10 @@
 table of what ``make checks-report`` measured.
 """
 
+import importlib
 import json
-from pathlib import Path
 
-from docutils import nodes
-from docutils.statemachine import StringList
-from sphinx.util.docutils import SphinxDirective
+from bookext.written import Written
 
 SCORES = "tests/data/mutation_scores.json"
 COLUMNS = ("claims", "mistakes", "mutants", "equivalent", "alive", "right", "wrong")
@@ -21,24 +19,7 @@ def setup(app):
     app.add_directive("claims-figures", Figures)
 
 
-class _Written(SphinxDirective):
-    """A directive that writes MyST text and lets the page's own parser read it."""
-
-    def run(self):
-        """Parse what `text` gives."""
-        holder = nodes.container()
-        lines = StringList(self.text().splitlines(), source=self.env.docname)
-        self.state.nested_parse(lines, 0, holder)
-        return holder.children
-
-    def scores(self):
-        """Read the figures that were measured."""
-        path = Path(self.env.app.confdir, SCORES)
-        self.env.note_dependency(str(path))
-        return json.loads(path.read_text("utf-8"))
-
-
-class Claims(_Written):
+class Claims(Written):
     """The exercises of one sheet: what each claims, and which mistakes it knows by name."""
 
     required_arguments = 1
@@ -48,18 +29,16 @@ class Claims(_Written):
         return claims_text(self.arguments[0])
 
 
-class Figures(_Written):
+class Figures(Written):
     """The table of figures, one line for each exercise."""
 
     def text(self):
         """Write the table."""
-        return figures_text(self.scores())
+        return figures_text(json.loads(self.depend_on(SCORES).read_text("utf-8")))
 
 
 def claims_text(sheet):
     """Write the claims and mistakes of a sheet's exercises as MyST text."""
-    import importlib
-
     checks = importlib.import_module(f"grader.checks.{sheet}")
     return "\n".join(line for exercise in checks.EXERCISES for line in _fold(exercise))
 
