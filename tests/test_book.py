@@ -15,7 +15,7 @@ CAPTION = re.compile(r"(Listing 22\.\d+(, continued)?|[a-z_]+\.py) · ")
 LISTING_LINK = re.compile(r"\[Listing (?P<number>[\d.]+)\]\([^)]*#(?P<name>listing-[\w-]+)\)")
 
 # The library is ahead of the pages: these equations have no page yet. Strike out what has come.
-AHEAD = {"22.1", "22.5"}
+AHEAD = {"22.5"}
 
 SOURCES = sorted((ROOT / "book").glob("*.md"))
 
@@ -60,7 +60,7 @@ def test_every_equation_number_in_text_is_an_equation_of_the_book():
 def test_a_function_names_the_equation_whose_label_is_its_own():
     """``rmsnorm_backward`` says (22.3); so (22.3) is ``eq-rmsnorm-backward`` or ``eq-rmsnorm``.
 
-    The name of the module counts as well: ``transformer_block_forward`` of ``block`` says (22.1).
+    The name of the module counts as well, and the block may say (22.1): it is two such updates.
     """
     labels = {number: label for number, label, _ in numbered_equations()}
     cited = numbers_in_first_lines()
@@ -69,6 +69,7 @@ def test_a_function_names_the_equation_whose_label_is_its_own():
         (number, function, labels.get(number))
         for number, module, function in cited
         if number not in AHEAD
+        and (number, module) != ("22.1", "block")
         and labels.get(number) != f"eq-{module.replace('_', '-')}"
         and not f"eq-{function.strip('_').replace('_', '-')}-".startswith(f"{labels.get(number)}-")
     ] == []

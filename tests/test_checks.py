@@ -9,6 +9,8 @@ from answers.attention_right import RIGHT as ATTENTION_RIGHT
 from answers.attention_wrong import WRONG as ATTENTION_WRONG
 from answers.counting_right import RIGHT as COUNTING_RIGHT
 from answers.counting_wrong import WRONG as COUNTING_WRONG
+from answers.residual_stream_right import RIGHT as RESIDUAL_STREAM_RIGHT
+from answers.residual_stream_wrong import WRONG as RESIDUAL_STREAM_WRONG
 from answers.rmsnorm_right import RIGHT as RMSNORM_RIGHT
 from answers.rmsnorm_wrong import WRONG as RMSNORM_WRONG
 from answers.swiglu_right import RIGHT as SWIGLU_RIGHT
@@ -18,8 +20,20 @@ from grader.checks import CheckFailed, check, exercises, find_exercise
 from grader.checks.engine import judging, picture
 from grader.checks.engine.exercise import Case, Claim, Exercise, by_name
 
-RIGHT = {**ATTENTION_RIGHT, **COUNTING_RIGHT, **RMSNORM_RIGHT, **SWIGLU_RIGHT}
-WRONG = {**ATTENTION_WRONG, **COUNTING_WRONG, **RMSNORM_WRONG, **SWIGLU_WRONG}
+RIGHT = {
+    **ATTENTION_RIGHT,
+    **COUNTING_RIGHT,
+    **RESIDUAL_STREAM_RIGHT,
+    **RMSNORM_RIGHT,
+    **SWIGLU_RIGHT,
+}
+WRONG = {
+    **ATTENTION_WRONG,
+    **COUNTING_WRONG,
+    **RESIDUAL_STREAM_WRONG,
+    **RMSNORM_WRONG,
+    **SWIGLU_WRONG,
+}
 SEEDS = range(3)
 
 
@@ -94,7 +108,11 @@ def fingerprint(arguments):
 def one_print(argument):
     if isinstance(argument, dict):
         return fingerprint(argument.values())
-    return fingerprint(argument) if isinstance(argument, tuple) else np.asarray(argument).tobytes()
+    if callable(argument):
+        return fingerprint(vars(argument).values())
+    if isinstance(argument, tuple | list):
+        return fingerprint(argument)
+    return np.asarray(argument).tobytes()
 
 
 def played(exercise, mistake, case):

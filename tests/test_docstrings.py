@@ -12,7 +12,17 @@ from numpydoc.docscrape import FunctionDoc
 
 import transformer_block
 
-SIZES = {"T": 3, "d": 7, "h": 11, "V": 19, "S": 23, "H": 4, "H_kv": 2, "K": 6}  # no two alike
+SIZES = {
+    "T": 3,
+    "d": 7,
+    "h": 11,
+    "V": 19,
+    "S": 23,
+    "H": 4,
+    "H_kv": 2,
+    "K": 6,
+    "N": 8,
+}  # no two alike
 COUNTS = {"n_heads": "H", "n_kv_heads": "H_kv"}
 LEADING = {"one": (5,), "two": (5, 13), "none": ()}
 
@@ -61,7 +71,8 @@ def example(parameter, function, leading, rng):
         made = rng.normal(size=shape)
         return made if "float" in parameter.type else np.argsort(made, axis=-1)
     makers = {
-        "callable": lambda: CALLABLES[function.__name__],
+        "callable": lambda: CALLABLES.get(function.__name__, np.array),
+        "list of callable": lambda: [np.array] * SIZES["N"],
         "dict": lambda: weights_in(description(parameter), rng),
         "tuple": lambda: cache_for(function, leading, rng),
         "float": lambda: 1.0,

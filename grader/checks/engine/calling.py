@@ -116,7 +116,10 @@ def _brief(value):
 
 
 def _changed(before, after):
-    """Yield the places at which arguments differ after the call: ``x``, ``cache[3]``."""
+    """Yield the places at which arguments differ after the call: ``x``, ``cache[3]``.
+
+    An argument that is itself a function of the course is looked into: what it keeps is its own.
+    """
     for name, old in before.items():
         new = after[name]
         if isinstance(old, np.ndarray):
@@ -126,6 +129,8 @@ def _changed(before, after):
             yield from (f"{name}{at}" for at in _changed(_numbered(old), _numbered(new)))
         elif isinstance(old, Mapping) and old.keys() == new.keys():
             yield from (f"{name}[{key!r}]" for key in _changed(old, new))
+        elif callable(old) and hasattr(old, "__dict__"):
+            yield from (f"{name}.{at}" for at in _changed(vars(old), vars(new)))
 
 
 def _numbered(items):
