@@ -12,14 +12,17 @@ import pytest
 import traitlets
 
 from transformer_block import widgets
+from transformer_block.block import transformer_block_backward, transformer_block_forward
+from transformer_block.contrasts import contrast_block_backward, contrast_block_forward
 from transformer_block.gelu import gelu, gelu_derivative
 from transformer_block.gradcheck import relative_error
 from transformer_block.layernorm import layernorm_forward
 from transformer_block.rmsnorm import rmsnorm_forward
 from transformer_block.rope import rope_angles, rope_forward
 from transformer_block.swiglu import sigmoid, silu, silu_derivative, swiglu_backward, swiglu_forward
-from transformer_block.widgets import GateScope, GradCheckDial, RMSNormScope, RoPEDial
+from transformer_block.widgets import GateScope, GradCheckDial, RMSNormScope, RoPEDial, Wiring
 from transformer_block.widgets._base import self_contained
+from transformer_block.widgets.wiring import N_HEADS, WEIGHTS, random_stack
 
 TESTS = Path(__file__).parent
 EVERY_WIDGET = [getattr(widgets, name) for name in widgets.__all__]
@@ -70,7 +73,7 @@ def test_the_state_is_small(widget):
     own = {name: value for name, value in state.items() if not name.startswith("_")}
     data = sum(len(own.pop(name)) for name in list(own) if isinstance(own[name], bytes))
     assert len(json.dumps(own)) < 2_000
-    assert data < 20_000
+    assert data < 90_000
     assert len(state["_esm"]) + len(state["_css"]) < 60_000
 
 
@@ -489,3 +492,71 @@ def test_a_gradient_of_another_shape_is_a_sentence_and_it_may_come_later():
     dial.gradient = 2 * np.ones(2)
     assert dial.yours["message"] == ""
     assert measured(dial)[0].shape[0] == 4
+
+
+# ---- Wiring ---------------------------------------------------------------------------------
+
+
+def sizes(wiring):
+    """What the browser gets: streams by wiring, weights and layer; gradients depth by depth."""
+    streams = np.frombuffer(wiring.streams, np.float32).reshape(-1, 3, 65)
+    gradients = np.frombuffer(wiring.gradients, np.float32).reshape(-1, 3, 2144)
+    return streams, gradients
+
+
+@pytest.mark.parametrize(
+    ("wrong", "sentence"),
+    [
+        ({"depth": 0}, "depth must be a whole number from 1 to 64: got 0"),
+        ({"depth": 65}, "depth must be a whole number from 1 to 64: got 65"),
+        ({"layer": -1}, "layer must be a whole number from 0 to 64: got -1"),
+        ({"order": "sandwich"}, "expected any of .*'post'"),
+        ({"weights": "huge"}, "expected any of .*'middle'"),
+        ({"forward": 3}, "expected a callable"),
+    ],
+)
+def test_what_the_wiring_cannot_show_is_refused_with_a_sentence(wrong, sentence):
+    with pytest.raises(traitlets.TraitError, match=sentence):
+        Wiring(**wrong)
+
+
+@pytest.mark.parametrize("depth", [1, 2, 7, 64])
+@pytest.mark.parametrize(("place", "order"), [(0, "pre"), (1, "post"), (2, "none")])
+def test_every_size_is_that_of_a_stack_run_by_itself(depth, place, order):
+    """The oracle is one stack of this depth, forward and back, with no batch of depths."""
+    streams, gradients = sizes(Wiring())
+    for which, gain in enumerate(WEIGHTS.values()):
+        blocks, x, gradient = random_stack(gain)
+        up, caches = [x], []
+        for params in blocks[:depth]:
+            out, kept = contrast_block_forward(up[-1], params, N_HEADS, order=order)
+            up.append(out)
+            caches.append(kept)
+        down = [gradient]
+        for kept in reversed(caches):
+            down.append(contrast_block_backward(down[-1], kept)[0])
+        wanted = [[np.sqrt(np.mean(a**2)) for a in rows] for rows in (up, down[::-1])]
+        begin = (depth - 1) * (depth + 2) // 2
+        np.testing.assert_allclose(streams[place, which, : depth + 1], wanted[0], rtol=1e-6)
+        shown = gradients[place, which, begin : begin + depth + 1]
+        np.testing.assert_allclose(shown, wanted[1], rtol=1e-5)
+
+
+def test_stream_and_gradient_begin_with_size_1():
+    streams, gradients = sizes(Wiring())
+    np.testing.assert_allclose(streams[..., 0], 1, rtol=1e-6)
+    np.testing.assert_allclose(gradients[..., -1], 1, rtol=1e-6)
+
+
+def test_a_learners_block_is_a_fourth_wiring():
+    wiring = Wiring(forward=transformer_block_forward, backward=transformer_block_backward)
+    streams, gradients = sizes(wiring)
+    assert wiring.yours == {"name": "transformer_block_forward", "message": ""}
+    np.testing.assert_array_equal(streams[3], streams[0])
+    np.testing.assert_array_equal(gradients[3], gradients[0])
+
+
+def test_a_block_that_fails_is_a_sentence_and_the_three_wirings_stay():
+    wiring = Wiring(forward=raises, backward=transformer_block_backward)
+    assert wiring.yours["message"] == "raises stopped with KeyError: 'inv_rms'"
+    assert sizes(wiring)[0].shape[0] == 3

@@ -19,6 +19,7 @@ import {
   fixed,
   lifetime,
   logSlider,
+  numbersFrom,
   spokenText,
   svg,
   tableOnDemand,
@@ -246,4 +247,12 @@ test("nothing is heard, drawn or said after the end", (t) => {
   assert.deepEqual(heard, []);
   assert.deepEqual(model.listeners, []);
   assert.equal(ResizeObserver.watching, watched);
+});
+
+test("bytes are numbers wherever they begin in their buffer", () => {
+  const buffer = new ArrayBuffer(11);
+  const view = new DataView(buffer, 3, 8);
+  view.setFloat32(0, 1.5, true);
+  view.setFloat32(4, -2, true);
+  assert.deepEqual([...numbersFrom(view, Float32Array)], [1.5, -2]);
 });

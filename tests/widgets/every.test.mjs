@@ -4,11 +4,13 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 
 import { measured } from "./measured.mjs";
+import { stacked } from "./stacked.mjs";
 import { nextFrame, shower, slide, texts } from "./stage.mjs";
 import gateScope from "../../transformer_block/widgets/gate_scope.js";
 import gradcheckDial from "../../transformer_block/widgets/gradcheck_dial.js";
 import ropeDial from "../../transformer_block/widgets/rope_dial.js";
 import rmsnormScope from "../../transformer_block/widgets/rmsnorm_scope.js";
+import wiring from "../../transformer_block/widgets/wiring.js";
 
 const PICTURES = {
   "gate scope": [gateScope, { gate: 1.5, up: 2, curve: "silu", yours: {} }],
@@ -27,6 +29,10 @@ const PICTURES = {
     },
   ],
   "RMSNorm scope": [rmsnormScope, { vector: [0.8, 1.4, -0.2], scale: 0.1, eps: 1e-5, yours: {} }],
+  wiring: [
+    wiring,
+    { depth: 16, layer: 0, order: "pre", weights: "small", yours: {}, ...stacked(3) },
+  ],
 };
 
 for (const [name, [picture, state]] of Object.entries(PICTURES)) {

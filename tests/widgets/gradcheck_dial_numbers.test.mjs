@@ -6,7 +6,6 @@ import {
   digitsLeft,
   digitsOf,
   look,
-  numbersFrom,
   placeOf,
   powerAt,
   sayDigits,
@@ -19,14 +18,6 @@ const seen = (changes) =>
 test("a step is looked up at its place, and another at the nearest", () => {
   assert.deepEqual([1e-12, 1e-5, 0.1, 1.1e-5].map(placeOf), [0, 70, 110, 70]);
   assert.equal(powerAt(70), -5);
-});
-
-test("bytes are numbers wherever they begin in their buffer", () => {
-  const buffer = new ArrayBuffer(11);
-  const view = new DataView(buffer, 3, 8);
-  view.setFloat32(0, 1.5, true);
-  view.setFloat32(4, -2, true);
-  assert.deepEqual([...numbersFrom(view, Float32Array)], [1.5, -2]);
 });
 
 test("each case and dtype has its own numbers", () => {

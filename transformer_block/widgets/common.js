@@ -274,3 +274,8 @@ export function sayLag(yours, here, there) {
     ? ""
     : `${yours.name} is drawn where it was last run: it follows only while Python runs.`;
 }
+
+/** Bytes from Python as numbers of a kind; they may begin anywhere in their buffer. */
+export function numbersFrom(view, Kind) {
+  return new Kind(view.buffer.slice(view.byteOffset, view.byteOffset + view.byteLength));
+}

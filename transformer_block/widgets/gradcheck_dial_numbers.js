@@ -1,6 +1,6 @@
 // The numbers and the words of the gradient-check dial. Python has measured; this looks up.
 
-import { brief, clamp } from "./common.js";
+import { brief, clamp, numbersFrom } from "./common.js";
 
 export const POWERS = [-12, -1]; // of ten, of the step
 export const DTYPES = ["float64", "float32"];
@@ -12,11 +12,6 @@ const DIGITS = { float64: 16, float32: 8 }; // decimals that are worth showing o
 export const placeOf = (step) =>
   clamp(Math.round((Math.log10(step) - POWERS[0]) * 10), 0, STEPS - 1);
 export const powerAt = (place) => POWERS[0] + place / 10;
-
-/** Bytes from Python as numbers. */
-export function numbersFrom(view, Kind) {
-  return new Kind(view.buffer.slice(view.byteOffset, view.byteOffset + view.byteLength));
-}
 
 /** Work out all that the picture shows from what the model holds. */
 export function look({ step, case: wanted, errors, losses, facts, yours }) {
