@@ -1,11 +1,11 @@
 """The RMSNorm scope in the built page: it draws and moves with no Python behind it."""
 
-import json
 import re
 
 import numpy as np
 import pytest
 from browser import visit
+from pictures import control, read, three_digits, tiles
 from playwright.sync_api import expect
 
 from transformer_block.layernorm import layernorm_forward
@@ -14,7 +14,6 @@ from transformer_block.rmsnorm import rmsnorm_forward
 pytestmark = pytest.mark.site
 
 ROW = np.array([0.8, 1.4, -0.2, 0.6, 1.7, -0.9, 1.1, 0.3])  # what the page opens with, RMS 1
-MODEL = "transformer_block.widgets.rmsnorm_scope.RMSNormScope"
 
 
 @pytest.fixture
@@ -26,22 +25,6 @@ def scope(page, site_url):
 def on_page(page, site_url):
     visit(page, f"{site_url}book/rmsnorm.html")
     return page.locator(".tb-picture").first
-
-
-def slider(scope, name):
-    return scope.get_by_role("slider", name=name, exact=True)
-
-
-def tiles(scope):
-    return [read(text) for text in scope.locator(".tb-tile strong").all_text_contents()]
-
-
-def read(text):
-    return float(text.replace("−", "-"))
-
-
-def three_digits(values):
-    return [float(f"{value:.3g}") for value in values]
 
 
 def factors(s, eps):
@@ -56,8 +39,8 @@ def test_it_opens_with_three_curves_and_pythons_numbers(scope):
 
 
 def test_the_table_holds_pythons_numbers(scope):
-    slider(scope, "Input scale").fill("-1.3")  # 0.05
-    slider(scope, "ε").fill("-2.7")  # 0.002
+    control(scope, "Input scale").fill("-1.3")  # 0.05
+    control(scope, "ε").fill("-2.7")  # 0.002
     scope.get_by_text("The numbers").click()
     rows = scope.locator("table").nth(1).locator("tbody tr")
     expect(scope.locator("caption").nth(1)).to_contain_text("0.05 × vector")
@@ -71,7 +54,7 @@ def test_the_table_holds_pythons_numbers(scope):
 
 
 def test_the_keyboard_moves_a_slider_and_the_sentence_follows(scope):
-    handle = slider(scope, "Input scale")
+    handle = control(scope, "Input scale")
     handle.focus()
     for _ in range(3):
         handle.press("ArrowLeft")
@@ -81,7 +64,7 @@ def test_the_keyboard_moves_a_slider_and_the_sentence_follows(scope):
 
 
 def test_the_keyboard_moves_a_bar_up_and_down(scope):
-    bar = slider(scope, "Feature 2")
+    bar = control(scope, "Feature 2")
     bar.focus()
     bar.press("ArrowUp")
     expect(bar).to_have_attribute("aria-valuetext", "1.45")
@@ -98,13 +81,13 @@ def test_the_mouse_drags_the_marker_along_the_axis(scope, page):
     page.mouse.down()
     page.mouse.move(box["x"] + box["width"] - 10, box["y"] + 100, steps=4)
     page.mouse.up()
-    expect(slider(scope, "Input scale")).to_have_attribute("aria-valuetext", "1000")
+    expect(control(scope, "Input scale")).to_have_attribute("aria-valuetext", "1000")
     page.mouse.move(box["x"] + 30, box["y"] + 100)  # the button is up: nothing follows
-    expect(slider(scope, "Input scale")).to_have_attribute("aria-valuetext", "1000")
+    expect(control(scope, "Input scale")).to_have_attribute("aria-valuetext", "1000")
 
 
 def test_the_mouse_drags_a_bar(scope, page):
-    bar = slider(scope, "Feature 6")
+    bar = control(scope, "Feature 6")
     bar.scroll_into_view_if_needed()
     box = bar.bounding_box()
     middle, unit = box["x"] + box["width"] / 2, (box["height"] - 14) / 8
@@ -120,7 +103,7 @@ def test_the_mouse_drags_a_bar(scope, page):
 def test_a_finger_moves_a_bar_on_a_phone(new_page, site_url):
     page = new_page(width=320, height=700, has_touch=True)
     scope = on_page(page, site_url)
-    bar = slider(scope, "Feature 8")
+    bar = control(scope, "Feature 8")
     bar.scroll_into_view_if_needed()
     box = bar.bounding_box()
     assert box["width"] >= 24
@@ -129,7 +112,7 @@ def test_a_finger_moves_a_bar_on_a_phone(new_page, site_url):
 
 
 def test_adding_one_to_all_leaves_layernorm_where_it_was(scope):
-    slider(scope, "Input scale").fill("0")
+    control(scope, "Input scale").fill("0")
     scope.get_by_role("button", name="Add 1 to all").click()
     expect(scope.locator(".tb-spoken").nth(1)).to_have_text(
         re.compile(r"RMSNorm moves by up to 0\.\d+, LayerNorm stays where it was")
@@ -139,101 +122,5 @@ def test_adding_one_to_all_leaves_layernorm_where_it_was(scope):
 
 def test_with_the_mean_gone_both_agree(scope):
     scope.get_by_role("button", name="Subtract the mean").click()
-    slider(scope, "Input scale").fill("0")
+    control(scope, "Input scale").fill("0")
     expect(scope.locator(".tb-spoken").nth(1)).to_contain_text("RMSNorm and LayerNorm agree")
-
-
-def test_two_views_of_a_model_move_together_and_another_model_stays(page, site_url):
-    page.route("**/book/rmsnorm.html", show_three)
-    visit(page, f"{site_url}book/rmsnorm.html")
-    first, second, other = (page.locator(".tb-picture").nth(i) for i in range(3))
-    slider(first, "Input scale").fill("1")
-    slider(second, "Feature 1").fill("-2")
-    for scope in (first, second):
-        expect(slider(scope, "Input scale")).to_have_value("1")
-        expect(slider(scope, "Feature 1")).to_have_value("-2")
-    assert tiles(first) == tiles(second)
-    expect(slider(other, "Input scale")).to_have_attribute("aria-valuetext", "0.002")
-    assert tiles(other) == factors(0.002, 1e-5)
-
-
-def show_three(route):
-    """Answer with the page, its scope shown twice, and once more as a model of its own."""
-    answer = route.fetch()
-    page = answer.text()
-    state = re.search(
-        r'(<script type="application/vnd.jupyter.widget-state\+json">)(.*?)</script>',
-        page,
-        re.DOTALL,
-    )
-    models = json.loads(state[2])
-    name = next(
-        name
-        for name, model in models["state"].items()
-        if model["state"].get("_anywidget_id") == MODEL
-    )
-    view = re.search(rf"<script[^>]*widget-view\+json[^>]*>[^<]*{name}[^<]*</script>", page)[0]
-    models["state"]["another"] = models["state"][name]
-    page = page.replace(view, view + view + view.replace(name, "another"))
-    route.fulfill(response=answer, body=page.replace(state[2], json.dumps(models)))
-
-
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_lines_and_letters_stand_out_from_the_paper(new_page, site_url, scheme):
-    scope = on_page(new_page(scheme=scheme), site_url)
-    paper = scope.evaluate("node => getComputedStyle(node).backgroundColor")
-    assert (luminance(paper) < 0.1) == (scheme == "dark")
-    for selector, style, least in [
-        ("path.tb-line", "stroke", 3),
-        (".tb-chart .tb-bar", "stroke", 3),
-        ("svg text:not(.tb-flag-text)", "fill", 4.5),
-        (".tb-spoken, .tb-subtitle, .tb-note, .tb-name, .tb-button", "color", 4.5),
-    ]:
-        for colour in colours(scope, selector, style):
-            assert contrast(colour, paper) >= least, (selector, colour, paper)
-
-
-def colours(scope, selector, style):
-    """The colours of all that is drawn so; a bar without an edge counts with its filling."""
-    found = scope.locator(selector).evaluate_all(
-        """(nodes, style) => nodes.map((node) => {
-            const its = getComputedStyle(node);
-            return its[style] === "none" ? its.fill : its[style];
-        })""",
-        style,
-    )
-    assert found, selector
-    return set(found)
-
-
-def luminance(colour):
-    channels = np.array([int(x) for x in re.findall(r"\d+", colour)[:3]]) / 255
-    linear = np.where(channels <= 0.04045, channels / 12.92, ((channels + 0.055) / 1.055) ** 2.4)
-    return linear @ [0.2126, 0.7152, 0.0722]
-
-
-def contrast(one, other):
-    low, high = sorted([luminance(one), luminance(other)])
-    return (high + 0.05) / (low + 0.05)
-
-
-@pytest.mark.parametrize("width", [320, 375, 768, 1280])
-def test_nothing_sticks_out_at_any_width(new_page, site_url, width):
-    scope = on_page(new_page(width=width), site_url)
-    scope.get_by_text("The numbers").click()
-    edges = scope.evaluate("""(outer) => {
-        const parts = outer.querySelectorAll("svg.tb-chart, button, input, table, p");
-        const all = [outer, ...parts].map((part) => part.getBoundingClientRect());
-        return all.filter(({width}) => width).map(({left, right}) => [left, right]);
-    }""")
-    left, right = np.array(edges).T
-    assert left.min() >= left[0] >= 0
-    assert right.max() <= right[0] <= width
-
-
-def test_on_paper_the_pictures_stay_and_the_controls_go(scope, page):
-    page.emulate_media(media="print")
-    expect(scope.locator("svg.tb-chart").first).to_be_visible()
-    expect(scope.locator("svg.tb-chart")).to_have_count(3)
-    for control in scope.locator("button, input").all():
-        expect(control).to_be_hidden()

@@ -1,20 +1,25 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { fakeModel, nextFrame, place, slide, texts } from "./stage.mjs";
+import { fakeModel, nextFrame, place, release, slide, texts } from "./stage.mjs";
 import {
+  dragAlong,
+  flagOf,
   linePath,
   linearScale,
   powerOfTen,
   redraw,
   roundUp,
   shape,
+  ticks,
 } from "../../transformer_block/widgets/charts.js";
 import {
   brief,
+  choice,
   fixed,
   lifetime,
   logSlider,
+  numbersFrom,
   spokenText,
   svg,
   tableOnDemand,
@@ -68,7 +73,11 @@ test("a scale maps its ends, and its inverse goes back", () => {
 });
 
 test("a limit is rounded up to 1, 2, 5 or 10", () => {
-  assert.deepEqual([0.7, 1, 1.1, 4.2, 5.1, 23].map(roundUp), [1, 1, 2, 5, 10, 50]);
+  assert.deepEqual(
+    [0.7, 1, 1.1, 4.2, 5.1, 23].map((x) => roundUp(x)),
+    [1, 1, 2, 5, 10, 50],
+  );
+  assert.equal(roundUp(2.1, [1, 3, 10]), 3);
 });
 
 test("a line breaks where a point is not finite", () => {
@@ -138,6 +147,61 @@ test("a slider over powers of ten gives two digits and says its value in words",
   assert.equal(input.getAttribute("aria-valuetext"), "0");
 });
 
+test("a choice tells its value, shows one, and sends no form", () => {
+  const heard = [];
+  const options = { left: "Left", right: [svg("svg"), "Right"] };
+  const { node, show } = choice(lifetime(fakeModel({})), "Side", options, (x) => heard.push(x));
+  const [left, right] = node.querySelectorAll("input");
+  assert.deepEqual(texts(node, "label"), ["Left", "Right"]);
+  show("left");
+  assert.deepEqual([left.checked, right.checked], [true, false]);
+  right.checked = true;
+  release(right);
+  assert.deepEqual(heard, ["right"]);
+  const sent = new Event("submit", { cancelable: true });
+  node.dispatchEvent(sent);
+  assert.ok(sent.defaultPrevented);
+});
+
+test("a marker's flag stays in the picture, and the numbers beside it make room", () => {
+  const frame = { width: 100, bottom: 50 };
+  const here = flagOf(frame, 95, "0.002");
+  assert.ok(here.middle + here.half <= 100);
+  const words = ticks(
+    frame,
+    [
+      [10, "a"],
+      [80, "b"],
+    ],
+    here,
+  ).map((tick) => tick.words);
+  assert.deepEqual(words, ["a"]);
+});
+
+test("a pointer is followed while it is pressed on a chart", () => {
+  const node = place();
+  const held = new Set();
+  Object.assign(node, {
+    setPointerCapture: (id) => held.add(id),
+    hasPointerCapture: (id) => held.has(id),
+    getBoundingClientRect: () => ({ left: 10, top: 20 }),
+  });
+  const heard = [];
+  dragAlong(lifetime(fakeModel({})), node, (...at) => heard.push(at));
+  const point = (type, clientX, button = 0) =>
+    node.dispatchEvent(
+      Object.assign(new Event(type), { clientX, clientY: 25, button, pointerId: 7 }),
+    );
+  point("pointermove", 11);
+  point("pointerdown", 12, 2);
+  point("pointerdown", 13);
+  point("pointermove", 14);
+  assert.deepEqual(heard, [
+    [3, 5, true],
+    [4, 5, false],
+  ]);
+});
+
 test("a table is filled while it is open only", () => {
   let asked = 0;
   const tables = tableOnDemand(lifetime(fakeModel({})), "The numbers");
@@ -183,4 +247,12 @@ test("nothing is heard, drawn or said after the end", (t) => {
   assert.deepEqual(heard, []);
   assert.deepEqual(model.listeners, []);
   assert.equal(ResizeObserver.watching, watched);
+});
+
+test("bytes are numbers wherever they begin in their buffer", () => {
+  const buffer = new ArrayBuffer(11);
+  const view = new DataView(buffer, 3, 8);
+  view.setFloat32(0, 1.5, true);
+  view.setFloat32(4, -2, true);
+  assert.deepEqual([...numbersFrom(view, Float32Array)], [1.5, -2]);
 });

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { fakeModel, nextFrame, place, release, slide, texts } from "./stage.mjs";
+import { nextFrame, press, release, shower, slide, texts, tilesOf } from "./stage.mjs";
 import picture from "../../transformer_block/widgets/rmsnorm_scope.js";
 
 const VECTOR = [0.8, 1.4, -0.2, 0.6, 1.7, -0.9, 1.1];
@@ -14,25 +14,13 @@ const YOURS = {
   at: [1e-3, 1e-5, ...VECTOR],
 };
 
-/** A model with so many views of it, as anywidget makes them. */
-function show(state = {}, views = 1) {
-  const model = fakeModel({ vector: VECTOR, scale: 1e-3, eps: 1e-5, yours: {}, ...state });
-  const widget = picture();
-  widget.initialize({ model });
-  const places = Array.from({ length: views }, place);
-  const ends = places.map((el) => widget.render({ model, el }));
-  return { model, el: places[0], places, ends };
-}
+const show = shower(picture, { vector: VECTOR, scale: 1e-3, eps: 1e-5, yours: {} });
 
 const bars = (el) => [...el.querySelectorAll(".tb-bars input")];
 const slider = (el, i) => el.querySelectorAll(".tb-slider input")[i];
-const press = (el, name) =>
-  [...el.querySelectorAll("button")].find((b) => b.textContent === name).click();
-const tiles = (el) => texts(el, ".tb-tile strong");
-
 test("it is drawn at once, with no frame and no kernel", () => {
   const { el } = show({ vector: [1, -1], scale: 1e-3 });
-  assert.deepEqual(tiles(el), ["0.302", "0.990", "1.00"]);
+  assert.deepEqual(tilesOf(el), ["0.302", "0.990", "1.00"]);
   assert.equal(el.querySelectorAll("path.tb-line").length, 3);
   assert.equal(el.querySelectorAll(".tb-bar.tb-rmsnorm").length, 2 + 1); // and one in the key
   assert.match(texts(el, ".tb-spoken")[0], /input RMS of 0\.001/);
@@ -58,9 +46,9 @@ test("a change is drawn in the next frame, once", () => {
   nextFrame(); // what waits from other tests
   model.set("scale", 1);
   model.set("eps", 0);
-  assert.equal(tiles(el)[0], "0.302");
+  assert.equal(tilesOf(el)[0], "0.302");
   assert.equal(nextFrame(), 1);
-  assert.equal(tiles(el)[0], "1.00");
+  assert.equal(tilesOf(el)[0], "1.00");
 });
 
 test("two views of one model stay in step", () => {
@@ -71,11 +59,6 @@ test("two views of one model stay in step", () => {
   assert.deepEqual(texts(places[0], "svg text"), texts(places[1], "svg text"));
   assert.equal(Number(slider(places[1], 0).value), 2);
   assert.equal(Number(bars(places[0])[0].value), 3);
-});
-
-test("nothing has an id, so two on a page cannot clash", () => {
-  const { places } = show({}, 2);
-  assert.equal(places[0].querySelectorAll("[id]").length, 0);
 });
 
 test("the buttons add, centre, double, and go back", () => {
@@ -141,7 +124,7 @@ test("a function of one's own is a fourth curve, a third bar and a column", () =
   const { el } = show({ yours: YOURS });
   assert.equal(el.querySelectorAll("path.tb-line.tb-yours").length, 1);
   assert.equal(el.querySelectorAll(".tb-chart .tb-bar.tb-yours").length, VECTOR.length);
-  assert.equal(tiles(el)[3], "NaN");
+  assert.equal(tilesOf(el)[3], "NaN");
   const details = el.querySelector("details");
   details.open = true;
   details.dispatchEvent(new Event("toggle"));
@@ -166,25 +149,4 @@ test("a row of zeros and ε = 0 are drawn without a marker, not with NaN", () =>
   const { el } = show({ vector: [0, 0], eps: 0 });
   assert.equal(el.querySelectorAll(".tb-marker").length, 0);
   assert.doesNotMatch(el.querySelector(".tb-draggable").outerHTML, /NaN/);
-});
-
-test("every graphic has a name and every control too", () => {
-  const { el } = show();
-  for (const chart of el.querySelectorAll("svg.tb-chart"))
-    assert.ok(chart.getAttribute("aria-label"));
-  for (const input of el.querySelectorAll("input"))
-    assert.ok(input.getAttribute("aria-label") ?? input.closest("label").textContent);
-});
-
-test("the end removes the view and all its listeners, and leaves the other view alone", () => {
-  const { model, places, ends } = show({}, 2);
-  const both = model.listeners.length;
-  ends[0]();
-  assert.equal(places[0].children.length, 0);
-  assert.equal(model.listeners.length, both / 2);
-  model.set("scale", 1);
-  nextFrame();
-  assert.equal(Number(slider(places[1], 0).value), 0);
-  ends[1]();
-  assert.deepEqual(model.listeners, []);
 });

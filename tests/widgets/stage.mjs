@@ -43,7 +43,8 @@ export function fakeModel(state) {
     saved: 0,
     get: (name) => state[name],
     set(name, value) {
-      if (JSON.stringify(state[name]) === JSON.stringify(value)) return;
+      if (!(value instanceof DataView) && JSON.stringify(state[name]) === JSON.stringify(value))
+        return;
       state[name] = value;
       listeners.filter(([event]) => event === `change:${name}`).forEach(([, run]) => run());
     },
@@ -78,3 +79,30 @@ export function release(input) {
 export function texts(root, selector) {
   return [...root.querySelectorAll(selector)].map((node) => node.textContent);
 }
+
+/** Show a widget: `shower(picture, state)` gives `show(changes, views)`, as anywidget makes them. */
+export function shower(picture, state) {
+  return (changes = {}, views = 1) => {
+    const model = fakeModel({ ...structuredClone(state), ...changes });
+    const widget = picture();
+    widget.initialize({ model });
+    const places = Array.from({ length: views }, place);
+    const ends = places.map((el) => widget.render({ model, el }));
+    return { model, el: places[0], places, ends };
+  };
+}
+
+/** The slider with a name. */
+export function sliderOf(el, name) {
+  return [...el.querySelectorAll(".tb-slider")]
+    .find((label) => label.firstChild.textContent === name)
+    .querySelector("input");
+}
+
+/** Press the button with a name. */
+export function press(el, name) {
+  [...el.querySelectorAll("button")].find((button) => button.textContent === name).click();
+}
+
+/** The numbers in large type. */
+export const tilesOf = (el) => texts(el, ".tb-tile strong");

@@ -1,4 +1,4 @@
-"""What the living pictures share on the Python side: their modules as one text, and a row trait."""
+"""What the living pictures share in Python: one text from many modules, traits, told functions."""
 
 import re
 from pathlib import Path
@@ -75,3 +75,54 @@ class Row(traitlets.TraitType):
         if not np.isfinite(row).all():
             raise traitlets.TraitError(f"{wanted}: got {row.tolist()}")
         return row.tolist()
+
+
+class Within(traitlets.TraitType):
+    """A trait for one number of a range, whole if its default is whole."""
+
+    def __init__(self, default, lowest, highest, **options):
+        super().__init__(default, **options)
+        self.kind, self.lowest, self.highest = type(default), lowest, highest
+
+    def validate(self, obj, value):
+        """Return the value as a float or an int, or raise ``TraitError``."""
+        try:
+            number = self.kind(value)
+            fits = number == value and self.lowest <= number <= self.highest
+        except (TypeError, ValueError, OverflowError):
+            fits = False
+        if not fits:
+            whole = "a whole number " if self.kind is int else ""
+            raise traitlets.TraitError(
+                f"{self.name} must be {whole}from {self.lowest} to {self.highest}: got {value!r}"
+            )
+        return number
+
+
+def told(function, run):
+    """Run what draws a learner's function; whatever that does, the picture stays and says it.
+
+    Parameters
+    ----------
+    function : callable
+        The learner's; its name is shown.
+    run : callable
+        Takes nothing, returns what the browser is to draw.
+
+    Returns
+    -------
+    shown : dict
+        ``name``, ``message``, empty unless the function stopped, and what ``run`` returned.
+    """
+    shown = {"name": getattr(function, "__name__", type(function).__name__), "message": ""}
+    try:
+        with np.errstate(all="ignore"):  # what is not finite is seen in the picture
+            return {**shown, **run()}
+    except Exception as error:
+        reason = " ".join(f"{type(error).__name__}: {error}".split())
+        return {**shown, "message": f"{shown['name']} stopped with {reason}"}
+
+
+def numbers(values):
+    """Write numbers for a browser, six digits each; JSON has no NaN, so it becomes ``None``."""
+    return [float(f"{x:.6g}") if np.isfinite(x) else None for x in values]

@@ -1,6 +1,6 @@
 // What the charts of all living pictures share: scales, shapes, and drawing them.
 
-import { brief, svg, update } from "./common.js";
+import { brief, clamp, fixed, html, svg, update } from "./common.js";
 
 /** The straight map that takes a to p and b to q; `.invert` goes back. */
 export function linearScale([a, b], [p, q]) {
@@ -9,10 +9,10 @@ export function linearScale([a, b], [p, q]) {
   return scale;
 }
 
-/** The smallest of 1, 2, 5, 10, 20 … that is at least x. */
-export function roundUp(x) {
+/** The smallest of 1, 2, 5, 10, 20 … that is at least x; with other steps, of those. */
+export function roundUp(x, steps = [1, 2, 5, 10]) {
   const power = 10 ** Math.floor(Math.log10(x));
-  return [1, 2, 5, 10].map((step) => step * power).find((limit) => limit >= x);
+  return steps.map((step) => step * power).find((limit) => limit >= x);
 }
 
 /** The `d` of a path through points; a point that is not finite breaks the line. */
@@ -87,4 +87,74 @@ export function swatch(form, kind) {
       ? svg("rect", { class: kind, x: 4, y: 1, width: 14, height: 12 })
       : svg("line", { class: kind, x1: 1, x2: 23, y1: 7, y2: 7 });
   return svg("svg", { class: "tb-swatch", viewBox: "0 0 24 14", "aria-hidden": "true" }, sample);
+}
+
+/** An empty chart; its name is what a screen reader gets in the place of its shapes. */
+export function chart(name, kind = "") {
+  return svg("svg", { class: `tb-chart ${kind}`.trim(), role: "img", "aria-label": name });
+}
+
+/**
+ * Follow a pointer that is pressed on a chart: `move(x, y, begins)` in the chart's pixels. A finger
+ * may still scroll the page up and down.
+ */
+export function dragAlong(life, node, move) {
+  const follow = (event, begins) => {
+    const box = node.getBoundingClientRect();
+    move(event.clientX - box.left, event.clientY - box.top, begins);
+  };
+  life.listen(node, "pointerdown", (event) => {
+    if (event.button !== 0) return;
+    node.setPointerCapture(event.pointerId);
+    follow(event, true);
+  });
+  life.listen(node, "pointermove", (event) => {
+    if (node.hasPointerCapture(event.pointerId)) follow(event, false);
+  });
+}
+
+/** Where a marker's flag stands under a frame, and how wide it is: other words make room for it. */
+export function flagOf(f, x, words) {
+  const half = 9 + 3.7 * words.length;
+  return { x, words, half, middle: clamp(x, half, f.width - half) };
+}
+
+/** The flag of a marker, which says its value on the axis. */
+export function flag(f, { middle, half, words }) {
+  const box = { x: middle - half, y: f.bottom + 2, width: 2 * half, height: 22, rx: 11 };
+  return [
+    shape("rect", { class: "tb-flag", ...box }),
+    label("tb-flag-text", middle, f.bottom + 17.5, words, "middle"),
+  ];
+}
+
+/** Numbers along the axis under a frame, each `[x, words]`, without those that a flag covers. */
+export function ticks(f, places, { middle, half }) {
+  return places
+    .filter(([x]) => Math.abs(x - middle) > half + 14)
+    .map(([x, words]) => label("tb-tick", x, f.bottom + 18, words, "middle"));
+}
+
+/** What the axes of a frame measure. */
+export function axisNames(f, up, along) {
+  return [
+    label("tb-axis-name", 0, 12, `↑ ${up}`),
+    label("tb-axis-name", f.right, f.height - 4, `${along} →`, "end"),
+  ];
+}
+
+/** One entry of a key: a sample, a name, and perhaps numbers. */
+export function keyItem(form, kind, name, numbers = "") {
+  return html("span", {}, swatch(form, kind), html("b", {}, name), ` ${numbers}`);
+}
+
+/** A number in large type under its name. */
+export function tile(kind, name, note, value) {
+  return html(
+    "div",
+    { class: "tb-tile" },
+    html("span", { class: `tb-name tb-${kind}` }, swatch("line", `tb-line tb-${kind}`), name),
+    html("strong", {}, fixed(value)),
+    html("span", { class: "tb-note" }, note),
+  );
 }

@@ -110,19 +110,58 @@ export function spokenText(life) {
 /** Keep two digits, so that the number that is read is the number that is used. */
 export const twoDigits = (x) => Number(x.toPrecision(2));
 
-/** A slider over powers of ten, tenth by tenth; `show(x)` puts it at a value, `change(x)` hears. */
-export function logSlider(life, name, [from, to], change) {
+/**
+ * A named slider. `at(x)` is where a value stands on it, `from(place)` the value of a place; `show(x)`
+ * puts it at a value, `change(x)` hears a hand.
+ */
+export function slider(life, name, range, change) {
+  const { min, max, step, at = Number, from = Number, words = brief } = range;
   // JupyterLab would take the arrow keys for its cells.
   const keys = { "data-lm-suppress-shortcuts": "true" };
-  const input = html("input", { type: "range", min: from, max: to, step: 0.1, ...keys });
+  const input = html("input", { type: "range", min, max, step, ...keys });
   const value = html("span", { class: "tb-value", "aria-hidden": "true" });
-  life.listen(input, "input", () => change(twoDigits(10 ** Number(input.value))));
+  life.listen(input, "input", () => change(from(Number(input.value))));
   return {
     node: html("label", { class: "tb-slider" }, html("span", {}, name), value, input),
     show(x) {
-      input.value = clamp(Math.log10(x), from, to);
-      update(input, "aria-valuetext", brief(x));
-      if (value.textContent !== brief(x)) value.textContent = brief(x);
+      input.value = clamp(at(x), Number(input.min), Number(input.max));
+      update(input, "aria-valuetext", words(x));
+      if (value.textContent !== words(x)) value.textContent = words(x);
+    },
+  };
+}
+
+/** A slider over powers of ten, tenth by tenth. */
+export function logSlider(life, name, [min, max], change) {
+  const range = { min, max, step: 0.1, at: Math.log10, from: (power) => twoDigits(10 ** power) };
+  return slider(life, name, range, change);
+}
+
+/** Sliders beside each other, or one under the other where it is narrow. */
+export const sliders = (...list) =>
+  html("div", { class: "tb-sliders" }, ...list.map(({ node }) => node));
+
+/** One of several: `options` gives each value its name; native radio buttons, so keys come along. */
+export function choice(life, name, options, change) {
+  const inputs = Object.keys(options).map((value) =>
+    html("input", { type: "radio", name: "choice", value, "data-lm-suppress-shortcuts": "true" }),
+  );
+  const labels = Object.values(options).map((words, i) =>
+    html("label", { class: "tb-option" }, inputs[i], html("span", {}, ...[words].flat())),
+  );
+  const group = html(
+    "div",
+    { class: "tb-choice", role: "radiogroup", "aria-label": name },
+    ...labels,
+  );
+  // A form of its own keeps the buttons apart from another picture's, with no name to invent.
+  const node = html("form", {}, group);
+  life.listen(node, "change", ({ target }) => change(target.value));
+  life.listen(node, "submit", (event) => event.preventDefault());
+  return {
+    node,
+    show(value) {
+      for (const input of inputs) input.checked = input.value === value;
     },
   };
 }
@@ -184,4 +223,59 @@ function table({ caption, columns, rows }) {
     html("thead", {}, head),
     html("tbody", {}, ...rows.map(line)),
   );
+}
+
+/**
+ * A widget. `moved` names the traits that hands move, and that "Reset" takes back; `sent` those that
+ * come from Python alone. `build(life, hands)` gives `{ node, show(state) }`: of the hands, `now()`
+ * is the state, which may be ahead of what is drawn, `change(values)` sets some of it, `reset()` all,
+ * and `settle()` draws anew.
+ */
+export function living({ moved, sent = [] }, build) {
+  const take = (model, names) => Object.fromEntries(names.map((name) => [name, model.get(name)]));
+  return () => {
+    let start; // what the model held first
+    return {
+      initialize({ model }) {
+        start = take(model, moved);
+      },
+      render({ model, el }) {
+        const life = lifetime(model);
+        const hands = {
+          now: () => take(model, [...moved, ...sent]),
+          change(values) {
+            for (const [name, value] of Object.entries(values)) model.set(name, value);
+            model.save_changes();
+          },
+          reset: () => hands.change(start),
+          settle: life.oncePerFrame(() => show(hands.now())),
+        };
+        const { node, show } = build(life, hands);
+        el.append(node);
+        show(hands.now());
+        life.watch([...moved, ...sent], hands.settle);
+        return () => {
+          life.end();
+          node.remove();
+        };
+      },
+    };
+  };
+}
+
+/** JSON has no NaN: Python sends null for a number that is not finite. */
+export const numbersOf = (row) => row?.map((x) => x ?? NaN);
+
+/** Say what became of the learner's function: it stopped, or was run elsewhere than `here`. */
+export function sayLag(yours, here, there) {
+  if (!yours || yours.message) return yours?.message ?? "";
+  const current = here.length === there.length && here.every((x, i) => x === there[i]);
+  return current
+    ? ""
+    : `${yours.name} is drawn where it was last run: it follows only while Python runs.`;
+}
+
+/** Bytes from Python as numbers of a kind; they may begin anywhere in their buffer. */
+export function numbersFrom(view, Kind) {
+  return new Kind(view.buffer.slice(view.byteOffset, view.byteOffset + view.byteLength));
 }

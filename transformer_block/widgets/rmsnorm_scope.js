@@ -3,10 +3,10 @@
 import {
   brief,
   fixed,
-  html,
-  lifetime,
+  living,
   logSlider,
   picture,
+  sliders,
   spokenText,
   tableOnDemand,
 } from "./common.js";
@@ -25,81 +25,59 @@ import {
 import { vectorPanel } from "./rmsnorm_scope_vector.js";
 
 const EPS_POWERS = [-12, 0];
-const TRAITS = ["vector", "scale", "eps", "yours"];
 
-const take = (model) => Object.fromEntries(TRAITS.map((name) => [name, model.get(name)]));
+export default living({ moved: ["vector", "scale", "eps"], sent: ["yours"] }, build);
 
-/** One picture of one model: build it, keep it in step, and return what ends it. */
-function view(model, el, start) {
-  const life = lifetime(model);
-  let before = null; // what the last button changed, until something else changes
-
-  const hands = {
-    now: () => look(take(model)), // the model may be ahead of what is drawn
-    change(values) {
-      for (const [name, value] of Object.entries(values)) model.set(name, value);
-      model.save_changes();
+function build(life, hands) {
+  const { change } = hands;
+  const now = () => look(hands.now());
+  const pushes = pushing(now, change);
+  const scale = logSlider(life, "Input scale", SIZE_POWERS, (scale) => change({ scale }));
+  const eps = logSlider(life, "ε", EPS_POWERS, (eps) => change({ eps }));
+  const curves = epsPanel(life, { ...hands, now });
+  const bars = vectorPanel(life, { ...hands, now, push: pushes.push });
+  const [epsWords, normWords, yourWords] = [1, 2, 3].map(() => spokenText(life));
+  const numbers = tableOnDemand(life, "The numbers");
+  return {
+    node: picture(
+      [curves.node, sliders(scale, eps), epsWords.node],
+      [bars.node, normWords.node, yourWords.node],
+      numbers.node,
+    ),
+    show(state) {
+      const seen = look(state);
+      const before = pushes.before(seen);
+      scale.show(seen.scale);
+      eps.show(seen.eps);
+      curves.show(seen);
+      bars.show(seen, before);
+      epsWords.say(sayEps(seen));
+      normWords.say(sayNorms(seen, before));
+      yourWords.say(sayYours(seen));
+      numbers.show(() => [epsTable(seen), featureTable(seen)]);
     },
-    push({ done, to }) {
-      const now = hands.now();
-      const vector = to(now.vector);
-      before = {
-        done,
-        vector: now.vector,
-        series: seriesOf(now),
-        stamp: stamp({ ...now, vector }),
-      };
-      hands.change({ vector });
-    },
-    reset: () => hands.change({ vector: start.vector, scale: start.scale, eps: start.eps }),
-    settle: life.oncePerFrame(draw),
   };
-  const { node, show } = build(life, hands);
+}
 
-  function draw() {
-    const now = hands.now();
-    if (before?.stamp !== stamp(now)) before = null;
-    show(now, before);
-  }
-
-  el.append(node);
-  draw();
-  life.watch(TRAITS, hands.settle);
-  return () => {
-    life.end();
-    node.remove();
+/** The buttons' doing, and what the last of them changed, until something else changes. */
+function pushing(now, change) {
+  let last = null;
+  return {
+    push({ done, to }) {
+      const seen = now();
+      const vector = to(seen.vector);
+      const { vector: old } = seen;
+      last = { done, vector: old, series: seriesOf(seen), stamp: stamp({ ...seen, vector }) };
+      change({ vector });
+    },
+    before(seen) {
+      if (last?.stamp !== stamp(seen)) last = null;
+      return last;
+    },
   };
 }
 
 const stamp = ({ vector, scale, eps }) => [scale, eps, ...vector].join();
-
-function build(life, hands) {
-  const { change } = hands;
-  const scale = logSlider(life, "Input scale", SIZE_POWERS, (scale) => change({ scale }));
-  const eps = logSlider(life, "ε", EPS_POWERS, (eps) => change({ eps }));
-  const curves = epsPanel(life, hands);
-  const bars = vectorPanel(life, hands);
-  const [epsWords, normWords, yourWords] = [1, 2, 3].map(() => spokenText(life));
-  const numbers = tableOnDemand(life, "The numbers");
-  const sliders = html("div", { class: "tb-sliders" }, scale.node, eps.node);
-  return {
-    node: picture(
-      [curves.node, sliders, epsWords.node],
-      [bars.node, normWords.node, yourWords.node],
-      numbers.node,
-    ),
-    show(now, before) {
-      scale.show(now.scale);
-      eps.show(now.eps);
-      curves.show(now);
-      bars.show(now, before);
-      epsWords.say(sayEps(now));
-      normWords.say(sayNorms(now, before));
-      yourWords.say(sayYours(now));
-      numbers.show(() => [epsTable(now), featureTable(now)]);
-    },
-  };
-}
 
 function epsTable({ size, eps }) {
   const powers = Array.from({ length: SIZE_POWERS[1] - SIZE_POWERS[0] + 1 }, (_, i) => i);
@@ -128,13 +106,3 @@ function featureTable(now) {
     ],
   };
 }
-
-export default () => {
-  let start; // what the model held first: where "Reset" goes back to
-  return {
-    initialize({ model }) {
-      start = take(model);
-    },
-    render: ({ model, el }) => view(model, el, start),
-  };
-};

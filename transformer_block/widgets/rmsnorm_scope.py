@@ -4,7 +4,7 @@ import anywidget
 import numpy as np
 import traitlets
 
-from transformer_block.widgets._base import Row, self_contained, stylesheet
+from transformer_block.widgets._base import Row, numbers, self_contained, stylesheet, told
 
 POWERS = (-8, 3)  # of ten: the sizes of input over which a function of the learner is drawn
 STEPS = 88  # eight to a power of ten
@@ -55,21 +55,14 @@ class RMSNormScope(anywidget.AnyWidget):
 
     @traitlets.observe("norm", "vector", "scale", "eps")
     def _follow(self, _):
-        self.yours = {} if self.norm is None else self._run()
+        self.yours = {} if self.norm is None else told(self.norm, self._run)
 
     def _run(self):
         """Run the function of the learner once, over all sizes and on the present input."""
-        shown = {"name": getattr(self.norm, "__name__", "norm"), "message": ""}
-        try:
-            out = outputs_of(self.norm, self._rows(), self.eps)
-        except Exception as error:  # whatever the function does, the picture stays and says it
-            reason = " ".join(f"{type(error).__name__}: {error}".split())
-            return {**shown, "message": f"{shown['name']} stopped with {reason}"}
-        sizes = np.sqrt(np.mean(out[:-1] ** 2, axis=-1))
+        out = outputs_of(self.norm, self._rows(), self.eps)
         return {
-            **shown,
             "powers": list(POWERS),
-            "curve": numbers(sizes),
+            "curve": numbers(np.sqrt(np.mean(out[:-1] ** 2, axis=-1))),
             "bars": numbers(out[-1]),
             "at": [self.scale, self.eps, *self.vector],
         }
@@ -91,14 +84,8 @@ def outputs_of(norm, rows, eps):
     ValueError
         If the output does not have the shape of the rows.
     """
-    with np.errstate(all="ignore"):
-        returned = norm(rows.copy(), np.ones(rows.shape[-1]), eps)
+    returned = norm(rows.copy(), np.ones(rows.shape[-1]), eps)
     out = np.asarray(returned[0] if isinstance(returned, tuple) else returned, dtype=np.float64)
     if out.shape != rows.shape:
         raise ValueError(f"out must have the shape of x, {rows.shape}: got {out.shape}")
     return out
-
-
-def numbers(values):
-    """Write numbers for a browser, six digits each; JSON has no NaN, so it becomes ``None``."""
-    return [float(f"{x:.6g}") if np.isfinite(x) else None for x in values]

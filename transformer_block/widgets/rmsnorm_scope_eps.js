@@ -1,7 +1,22 @@
 // Panel 1 of the RMSNorm scope: the RMS of the output against the RMS of the input.
 
-import { curve, label, linearScale, powerOfTen, redraw, rule, shape, swatch } from "./charts.js";
-import { brief, clamp, fixed, html, panel, svg, twoDigits } from "./common.js";
+import {
+  axisNames,
+  chart,
+  curve,
+  dragAlong,
+  flag,
+  flagOf,
+  label,
+  linearScale,
+  powerOfTen,
+  redraw,
+  rule,
+  shape,
+  ticks,
+  tile,
+} from "./charts.js";
+import { brief, clamp, html, panel, twoDigits } from "./common.js";
 import { outputRms, rms } from "./rmsnorm_scope_numbers.js";
 
 export const SIZE_POWERS = [-8, 3]; // powers of ten of the input's RMS, and of the input scale
@@ -36,43 +51,26 @@ const ORDER = ["absent", "outside", "inside"]; // of drawing: what matters most 
 
 /** Build the panel; `change({ scale })` is called while a pointer drags the marker. */
 export function epsPanel(life, { now, change, settle }) {
-  const chart = svg("svg", {
-    class: "tb-chart tb-draggable",
-    role: "img",
-    "aria-label": CHART_NAME,
-  });
+  const curves = chart(CHART_NAME, "tb-draggable");
   const tiles = html("div", { class: "tb-tiles" });
-  const width = life.widthOf(chart, settle);
+  const width = life.widthOf(curves, settle);
   let frame;
-  dragAlong(life, chart, (px) => {
+  dragAlong(life, curves, (px) => {
     const size = 10 ** clamp(frame.x.invert(px), ...SIZE_POWERS);
     const perScale = rms(now().vector);
     if (perScale > 0) change({ scale: twoDigits(size / perScale) });
   });
   return {
-    node: panel("What ε does", "How large the output is, for an input of each size", chart, tiles),
+    node: panel("What ε does", "How large the output is, for an input of each size", curves, tiles),
     show(now) {
       frame = frameOf(width());
-      redraw(chart, frame, draw(frame, now));
+      redraw(curves, frame, draw(frame, now));
       tiles.replaceChildren(...tilesOf(now));
     },
   };
 }
 
 const CHART_NAME = "RMS of the output by RMS of the input: ε inside the root, ε outside, no ε";
-
-/** Follow a pointer that is pressed on a chart; a finger may still scroll the page up and down. */
-function dragAlong(life, chart, move) {
-  const follow = (event) => move(event.clientX - chart.getBoundingClientRect().left);
-  life.listen(chart, "pointerdown", (event) => {
-    if (event.button !== 0) return;
-    chart.setPointerCapture(event.pointerId);
-    follow(event);
-  });
-  life.listen(chart, "pointermove", (event) => {
-    if (chart.hasPointerCapture(event.pointerId)) follow(event);
-  });
-}
 
 function frameOf(width) {
   const height = Math.round(clamp(width * 0.46, 220, 330));
@@ -85,13 +83,13 @@ function frameOf(width) {
 function draw(f, now) {
   const lines = ORDER.map((form) => curve(`tb-${form}`, pointsOf(f, outputRms[form], now.eps)));
   if (now.yours?.curve) lines.push(curve("tb-yours", yourPoints(f, now.yours)));
-  const flag = flagOf(f, now.size);
+  const here = flagOf(f, f.x(clamp(Math.log10(now.size), ...SIZE_POWERS)), brief(now.size));
   return [
-    ...axes(f, flag),
+    ...axes(f, here),
     ...lines,
     ...knees(f, now.eps),
-    ...curveNames(f, now.eps, flag),
-    ...marker(f, now, flag),
+    ...curveNames(f, now.eps, here),
+    ...marker(f, now, here),
   ];
 }
 
@@ -108,25 +106,18 @@ function yourPoints(f, { curve: sizes, powers }) {
   return sizes.map((s, i) => [f.x(power(i)), clamp(f.y(s), f.top, f.bottom)]);
 }
 
-/** Where the marker stands, and how wide its flag is: the numbers of the axis make room for it. */
-function flagOf(f, size) {
-  const words = brief(size);
-  const half = 9 + 3.7 * words.length;
-  const x = f.x(clamp(Math.log10(size), ...SIZE_POWERS));
-  return { x, words, half, middle: clamp(x, half, f.width - half) };
-}
-
-function axes(f, flag) {
+function axes(f, here) {
   const every = Math.ceil(38 / (f.x(1) - f.x(0)));
   const powers = [];
   for (let power = SIZE_POWERS[1] - 1; power >= SIZE_POWERS[0]; power -= every) powers.push(power);
   return [
     ...[0, 0.5, 1].flatMap((y) => rule(f, y)),
-    ...powers
-      .filter((power) => Math.abs(f.x(power) - flag.middle) > flag.half + 14)
-      .map((power) => label("tb-tick", f.x(power), f.bottom + 18, powerOfTen(power), "middle")),
-    label("tb-axis-name", 0, 12, "↑ RMS of the output"),
-    label("tb-axis-name", f.right, f.height - 4, "RMS of the input →", "end"),
+    ...ticks(
+      f,
+      powers.map((power) => [f.x(power), powerOfTen(power)]),
+      here,
+    ),
+    ...axisNames(f, "RMS of the output", "RMS of the input"),
   ];
 }
 
@@ -148,7 +139,7 @@ function knees(f, eps) {
 }
 
 /** Each curve carries its name: no ε on top, the left curve on its left, the right on its right. */
-function curveNames(f, eps, flag) {
+function curveNames(f, eps, here) {
   const level = f.wide ? 0.4 : 0.6;
   const swapped = SIZE_AT.inside(level, eps) < SIZE_AT.outside(level, eps); // ε is near 1
   const [first, second] = swapped ? ["inside", "outside"] : ["outside", "inside"];
@@ -158,11 +149,11 @@ function curveNames(f, eps, flag) {
   const low = Math.max(0.4, outputRms[first](10 ** SIZE_POWERS[0], eps) - 0.2);
   const length = f.wide ? 130 : 56;
   return [
-    name("absent", pass(f, f.left + 4, flag.x, f.wide ? 220 : 40), 1.055),
+    name("absent", pass(f, f.left + 4, here.x, f.wide ? 220 : 40), 1.055),
     x(first, level) - f.left > length
       ? name(first, x(first, level) - 10, level, "end")
       : name(first, x(first, low) + 10, low),
-    name(second, pass(f, x(second, level) + 12, flag.x, length), level),
+    name(second, pass(f, x(second, level) + 12, here.x, length), level),
   ];
 }
 
@@ -172,9 +163,9 @@ function pass(f, x, marker, length) {
   return inTheWay && marker + 10 + length < f.right ? marker + 10 : x;
 }
 
-function marker(f, { size, eps }, { x, words, half, middle }) {
+function marker(f, { size, eps }, here) {
   if (size === 0) return [];
-  const flag = { x: middle - half, y: f.bottom + 2, width: 2 * half, height: 22, rx: 11 };
+  const { x } = here;
   const dot = (form) =>
     shape("circle", {
       class: `tb-dot tb-${form}`,
@@ -185,8 +176,7 @@ function marker(f, { size, eps }, { x, words, half, middle }) {
   return [
     shape("line", { class: "tb-marker", x1: x, x2: x, y1: f.top, y2: f.bottom }),
     ...ORDER.map(dot),
-    shape("rect", { class: "tb-flag", ...flag }),
-    label("tb-flag-text", middle, f.bottom + 17.5, words, "middle"),
+    ...flag(f, here),
   ];
 }
 
@@ -196,14 +186,4 @@ function tilesOf({ size, eps, yours }) {
   );
   if (yours?.bars) tiles.push(tile("yours", "yours", yours.name, rms(yours.bars)));
   return tiles;
-}
-
-function tile(kind, name, note, value) {
-  return html(
-    "div",
-    { class: "tb-tile" },
-    html("span", { class: `tb-name tb-${kind}` }, swatch("line", `tb-line tb-${kind}`), name),
-    html("strong", {}, fixed(value)),
-    html("span", { class: "tb-note" }, note),
-  );
 }

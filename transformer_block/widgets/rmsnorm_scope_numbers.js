@@ -1,7 +1,7 @@
 // The numbers and the words of the RMSNorm scope. The formulas are those of
 // transformer_block/rmsnorm.py and layernorm.py; a test holds the two together.
 
-import { brief } from "./common.js";
+import { brief, numbersOf, sayLag } from "./common.js";
 
 export const mean = (row) => row.reduce((sum, x) => sum + x, 0) / row.length;
 export const rms = (row) => Math.sqrt(mean(row.map((x) => x * x)));
@@ -47,11 +47,11 @@ export function seriesOf({ outputs, yours }) {
   return yours?.bars ? { ...outputs, yours: yours.bars } : outputs;
 }
 
-/** JSON has no NaN: Python sends null for a number that is not finite. */
-function heard({ curve, bars, ...rest }) {
-  const numbers = (row) => row?.map((x) => x ?? NaN);
-  return { ...rest, curve: numbers(curve), bars: numbers(bars) };
-}
+const heard = ({ curve, bars, ...rest }) => ({
+  ...rest,
+  curve: numbersOf(curve),
+  bars: numbersOf(bars),
+});
 
 /** Subtract the mean, rounded so that what is left of it does not show. */
 export function centred(row) {
@@ -104,11 +104,5 @@ export const tidy = (x, size) => (Math.abs(x) < 1e-9 * size ? 0 : x);
 
 /** Say what became of the learner's own function, where that needs saying. */
 export function sayYours({ yours, vector, scale, eps }) {
-  if (!yours || yours.message) return yours?.message ?? "";
-  const here = [scale, eps, ...vector];
-  const current = here.length === yours.at.length && here.every((x, i) => x === yours.at[i]);
-  return current
-    ? ""
-    : `${yours.name} was last run at scale ${brief(yours.at[0])} and ε = ${brief(yours.at[1])}: ` +
-        "it follows only while Python runs.";
+  return sayLag(yours, [scale, eps, ...vector], yours?.at ?? []);
 }

@@ -1,7 +1,7 @@
 // Panel 2 of the RMSNorm scope: a vector to drag, and what each norm makes of it.
 
-import { label, linearScale, redraw, roundUp, rule, shape, swatch } from "./charts.js";
-import { brief, button, clamp, fixed, html, panel, svg, update } from "./common.js";
+import { chart, keyItem, label, linearScale, redraw, roundUp, rule, shape } from "./charts.js";
+import { brief, button, clamp, fixed, html, panel, update } from "./common.js";
 import { centred, mean, rms, seriesOf, tidy } from "./rmsnorm_scope_numbers.js";
 
 const HEIGHTS = { input: 196, output: 156, names: 20 };
@@ -50,8 +50,6 @@ export function vectorPanel(life, { now, change, settle, push, reset }) {
     },
   };
 }
-
-const chart = (name) => svg("svg", { class: "tb-chart", role: "img", "aria-label": name });
 
 /** One native slider over each bar: mouse, touch and keyboard come with it. */
 function barSliders(life, settle, move) {
@@ -185,8 +183,4 @@ function outputItems(series, before) {
     return keyItem("bar", `tb-bar tb-${kind}`, NAMES[kind], numbers);
   });
   return before ? [...items, keyItem("line", "tb-before", "before")] : items;
-}
-
-function keyItem(form, kind, name, numbers = "") {
-  return html("span", {}, swatch(form, kind), html("b", {}, name), ` ${numbers}`);
 }
