@@ -7,6 +7,8 @@ import numpy as np
 import pytest
 from answers.attention_right import RIGHT as ATTENTION_RIGHT
 from answers.attention_wrong import WRONG as ATTENTION_WRONG
+from answers.block_right import RIGHT as BLOCK_RIGHT
+from answers.block_wrong import WRONG as BLOCK_WRONG
 from answers.counting_right import RIGHT as COUNTING_RIGHT
 from answers.counting_wrong import WRONG as COUNTING_WRONG
 from answers.rmsnorm_right import RIGHT as RMSNORM_RIGHT
@@ -18,8 +20,8 @@ from grader.checks import CheckFailed, check, exercises, find_exercise
 from grader.checks.engine import judging, picture
 from grader.checks.engine.exercise import Case, Claim, Exercise, by_name
 
-RIGHT = {**ATTENTION_RIGHT, **COUNTING_RIGHT, **RMSNORM_RIGHT, **SWIGLU_RIGHT}
-WRONG = {**ATTENTION_WRONG, **COUNTING_WRONG, **RMSNORM_WRONG, **SWIGLU_WRONG}
+RIGHT = {**ATTENTION_RIGHT, **BLOCK_RIGHT, **COUNTING_RIGHT, **RMSNORM_RIGHT, **SWIGLU_RIGHT}
+WRONG = {**ATTENTION_WRONG, **BLOCK_WRONG, **COUNTING_WRONG, **RMSNORM_WRONG, **SWIGLU_WRONG}
 SEEDS = range(3)
 
 
