@@ -40,7 +40,7 @@ def relative_error(a, b):
 def gradient_check(loss, tensors, gradients, step=STEP):
     errors = {
         name: relative_error(
-            numerical_gradient(lambda t: loss({**tensors, name: t}), tensors[name], step),
+            numerical_gradient(lambda t: loss({**tensors, name: t}), tensors[name]),
             gradients[name],
         )
         for name in tensors
