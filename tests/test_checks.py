@@ -5,35 +5,12 @@ from xml.etree import ElementTree
 
 import numpy as np
 import pytest
-from answers.attention_right import RIGHT as ATTENTION_RIGHT
-from answers.attention_wrong import WRONG as ATTENTION_WRONG
-from answers.counting_right import RIGHT as COUNTING_RIGHT
-from answers.counting_wrong import WRONG as COUNTING_WRONG
-from answers.residual_stream_right import RIGHT as RESIDUAL_STREAM_RIGHT
-from answers.residual_stream_wrong import WRONG as RESIDUAL_STREAM_WRONG
-from answers.rmsnorm_right import RIGHT as RMSNORM_RIGHT
-from answers.rmsnorm_wrong import WRONG as RMSNORM_WRONG
-from answers.swiglu_right import RIGHT as SWIGLU_RIGHT
-from answers.swiglu_wrong import WRONG as SWIGLU_WRONG
+from answers import RIGHT, WRONG
 
 from grader.checks import CheckFailed, check, exercises, find_exercise
 from grader.checks.engine import judging, picture
 from grader.checks.engine.exercise import Case, Claim, Exercise, by_name
 
-RIGHT = {
-    **ATTENTION_RIGHT,
-    **COUNTING_RIGHT,
-    **RESIDUAL_STREAM_RIGHT,
-    **RMSNORM_RIGHT,
-    **SWIGLU_RIGHT,
-}
-WRONG = {
-    **ATTENTION_WRONG,
-    **COUNTING_WRONG,
-    **RESIDUAL_STREAM_WRONG,
-    **RMSNORM_WRONG,
-    **SWIGLU_WRONG,
-}
 SEEDS = range(3)
 
 

@@ -99,8 +99,12 @@ def description(parameter):
 
 
 def description_in(name, parameter):
-    function = next(f.values[0] for f in FUNCTIONS if f.values[0].__name__ == name)
-    return next(description(p) for p in FunctionDoc(function)["Parameters"] if p.name == parameter)
+    documented = FunctionDoc(function_named(name))["Parameters"]
+    return next(description(p) for p in documented if p.name == parameter)
+
+
+def function_named(name):
+    return next(f.values[0] for f in FUNCTIONS if f.values[0].__name__ == name)
 
 
 CALLABLES = {
@@ -110,8 +114,10 @@ CALLABLES = {
 
 
 def cache_for(backward, leading, rng):
-    module = inspect.getmodule(backward)
-    forward = getattr(module, backward.__name__.replace("_backward", "_forward"))
+    """Make a cache by the forward pass that the docstring names, or by that of the same name."""
+    named = re.search(r"from `(\w+_forward)`", description_in(backward.__name__, "cache"))
+    name = named[1] if named else backward.__name__.replace("_backward", "_forward")
+    forward = getattr(inspect.getmodule(backward), name, None) or function_named(name)
     return call(forward, leading, rng)[1]
 
 

@@ -99,3 +99,11 @@ def require_context(T, context):
     """Raise ``ValueError`` if T tokens are more than a model was made for."""
     if context is not None and T > context:
         raise ValueError(f"T must be at most the model's context of {context} tokens: got T={T}")
+
+
+def require_number(name, result):
+    """Raise ``ValueError`` unless a result is one number; return it as a float."""
+    number = np.asarray(result, dtype=np.float64)
+    if number.size != 1:
+        raise ValueError(f"{name} must return one number: got an array of shape {number.shape}")
+    return number.item()

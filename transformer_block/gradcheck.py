@@ -2,6 +2,8 @@
 
 import numpy as np
 
+from transformer_block._require import require_number
+
 STEP = float(np.finfo(np.float64).eps ** (1 / 3))  # about 6e-6: truncation meets round-off
 
 
@@ -38,22 +40,12 @@ def numerical_gradient(f, x, step=STEP):
     point = np.array(x, dtype=np.float64)
     gradient = np.empty_like(point)
     for i in np.ndindex(point.shape):
-        here = point[i]
-        above = here + step * max(1.0, abs(here))
-        below = here - step * max(1.0, abs(here))
-        rise = _value_at(f, point, i, above) - _value_at(f, point, i, below)
-        point[i] = here
-        gradient[i] = rise / (above - below)  # the distance really walked, after rounding
+        above, below = point.copy(), point.copy()  # copies, which f may keep
+        above[i] += step * max(1.0, abs(point[i]))
+        below[i] -= step * max(1.0, abs(point[i]))
+        distance = above[i] - below[i]  # as far as it really is, after rounding
+        gradient[i] = (require_number("f", f(above)) - require_number("f", f(below))) / distance
     return gradient
-
-
-def _value_at(f, point, i, value):
-    """Evaluate f with entry i of the point set to a value, on a copy that f may keep."""
-    point[i] = value
-    result = np.asarray(f(point.copy()), dtype=np.float64)
-    if result.size != 1:
-        raise ValueError(f"f must return one number: got an array of shape {result.shape}")
-    return result.item()
 
 
 def relative_error(a, b):
