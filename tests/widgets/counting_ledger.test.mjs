@@ -1,0 +1,137 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+
+import { fakeModel, nextFrame, place, release, slide, texts } from "./stage.mjs";
+import widget from "../../transformer_block/widgets/counting_ledger.js";
+import {
+  KEYS,
+  divisorNear,
+  full,
+  look,
+  reshaped,
+  sayFlops,
+  sayParameters,
+  shapeOf,
+} from "../../transformer_block/widgets/counting_ledger_numbers.js";
+
+const LLAMA = [4096, 32, 32, 32, 128, 11008, 3, 32000, 0, 0, 0, 0, 0, 0, 2, 4096, 0];
+const GPT_2 = [768, 12, 12, 12, 64, 3072, 2, 50257, 1024, 1, 1, 1, 1, 0, 2, 1536, 0];
+const PRESETS = { "GPT-2 small": GPT_2, "LLaMA-1/2 7B": LLAMA };
+
+/** A model with so many views of it, as anywidget makes them. */
+function show(state = {}, views = 1) {
+  const model = fakeModel({ shape: shapeOf(LLAMA), T: 4096, presets: PRESETS, ...state });
+  const places = Array.from({ length: views }, place);
+  const ends = places.map((el) => widget.render({ model, el }));
+  return { model, el: places[0], places, ends };
+}
+
+const named = (el, name) =>
+  [...el.querySelectorAll("label")].find((l) => l.textContent.startsWith(name)).querySelector("input");
+const press = (el, name) =>
+  [...el.querySelectorAll("button")].find((b) => b.textContent === name).click();
+const notes = (el) => texts(el, ".tb-tile .tb-note");
+
+test("it is drawn at once, with no frame and no kernel", () => {
+  const { el } = show();
+  assert.equal(notes(el)[0], "6,738,415,616");
+  assert.match(texts(el, ".tb-spoken")[0], /^LLaMA-1\/2 7B has 6,738,415,616 parameters/);
+  assert.equal(el.querySelectorAll(".tb-chart").length, 3);
+  assert.equal(el.querySelectorAll(".tb-marker").length, 2); // 12d² and 16d²
+});
+
+test("a preset sets every number of its model", () => {
+  const { el, model } = show();
+  press(el, "GPT-2 small");
+  nextFrame();
+  assert.deepEqual(Object.values(model.state.shape), GPT_2);
+  assert.equal(notes(el)[0], "124,439,808");
+  assert.equal(named(el, "vocabulary").value, "50257");
+  assert.equal(el.querySelector('[aria-pressed="true"]').textContent, "GPT-2 small");
+});
+
+test("every slider sets its number and the box ties the head", () => {
+  const { el, model } = show();
+  for (const [name, key, value] of [
+    ["width d", "d_model", 2048],
+    ["width of the net", "d_ff", 640],
+    ["layers", "n_layers", 7],
+    ["query heads", "n_heads", 16],
+    ["key heads", "n_kv_heads", 4],
+    ["vocabulary", "vocab_rows", 1000],
+  ]) {
+    slide(named(el, name), value);
+    assert.equal(model.state.shape[key], value, name);
+  }
+  slide(named(el, "context"), 10);
+  assert.equal(model.state.T, 1024);
+  const box = named(el, "the head is tied");
+  box.checked = true;
+  release(box);
+  assert.equal(model.state.shape.tied_embeddings, 1);
+});
+
+test("what hangs on a number follows it", () => {
+  const gpt = shapeOf(GPT_2);
+  assert.equal(reshaped(gpt, "d_model", 1536).norm_params_per_norm, 3072);
+  assert.equal(reshaped(gpt, "d_model", 1536).head_dim, 128);
+  assert.equal(reshaped(gpt, "n_heads", 8).head_dim, 96);
+  assert.equal(reshaped(gpt, "n_heads", 8).n_kv_heads, 8);
+  assert.equal(reshaped(gpt, "n_kv_heads", 5).n_kv_heads, 4);
+  assert.deepEqual(reshaped(gpt, "d_ff", 64), { ...gpt, d_ff: 64 });
+  assert.equal(divisorNear(7, 3), 1);
+  assert.equal(divisorNear(32, 31, 32), 16); // one key press must move it
+  assert.equal(divisorNear(32, 17, 16), 32);
+});
+
+test("numbers are written in full", () => {
+  assert.equal(full(0), "0");
+  assert.equal(full(999), "999");
+  assert.equal(full(1000), "1,000");
+  assert.equal(full(12345678901), "12,345,678,901");
+});
+
+test("the sentences name the model, the shares and the balance", () => {
+  const now = look({ shape: shapeOf(GPT_2), T: 1024, presets: PRESETS });
+  assert.match(sayParameters(now), /^GPT-2 small has 124,439,808 .* 12 d².* 32 % of the model/);
+  assert.match(sayFlops(now), /at T = 1,024, 1\.14 times 6N.* 13 % .* one half at T = 6,702\./);
+  assert.match(
+    sayParameters(look({ shape: reshaped(now.shape, "n_layers", 3), T: 1, presets: PRESETS })),
+    /^This model has/,
+  );
+});
+
+test("the tables hold every part and what they make together", () => {
+  const { el } = show();
+  const details = el.querySelector("details");
+  details.open = true;
+  details.dispatchEvent(new Event("toggle"));
+  const cells = texts(el, "td");
+  for (const number of ["4,328,521,728", "6,738,415,616", "201,326,592", "268,435,456"])
+    assert.ok(cells.includes(number), number);
+});
+
+test("every graphic has a name and every control too", () => {
+  const { el } = show();
+  for (const chart of el.querySelectorAll("svg.tb-chart"))
+    assert.ok(chart.getAttribute("aria-label"));
+  for (const input of el.querySelectorAll("input")) assert.ok(input.closest("label").textContent);
+});
+
+test("two views move together, and the end of one leaves the other alone", () => {
+  const { model, places, ends } = show({}, 2);
+  slide(named(places[0], "layers"), 9);
+  nextFrame();
+  assert.equal(named(places[1], "layers").value, "9");
+  const both = model.listeners.length;
+  ends[0]();
+  assert.equal(places[0].children.length, 0);
+  assert.equal(model.listeners.length, both / 2);
+  ends[1]();
+  assert.deepEqual(model.listeners, []);
+});
+
+test("a preset has a number for every key", () => {
+  assert.equal(KEYS.length, LLAMA.length);
+  assert.equal(KEYS.length, GPT_2.length);
+});
