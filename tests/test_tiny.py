@@ -147,16 +147,16 @@ def test_the_first_steps_of_training_repeat_byte_for_byte():
 
 
 def test_the_command_writes_files_that_can_be_read(monkeypatch, tmp_path, capsys):
-    monkeypatch.setattr(train_tiny, "TERMS", ((40, 5e-3, 0.3), (20, 2e-3, 0.0)))
-    monkeypatch.setattr(train_tiny, "N_STEPS", 60)
-    monkeypatch.setattr(train_tiny, "EXAM_EVERY", 20)
+    monkeypatch.setattr(train_tiny, "TERMS", ((60, 5e-3, 0.3), (60, 2e-3, 1.0)))
+    monkeypatch.setattr(train_tiny, "N_STEPS", 120)
+    monkeypatch.setattr(train_tiny, "EXAM_EVERY", 30)
     assert main(["--out", str(tmp_path / "new")]) == 0
     params, _, _ = load_tiny(tmp_path / "new" / WEIGHTS.name)
     assert params["embedding"].shape == (len(alphabet()), 64)
     curve = load_curve(tmp_path / "new" / CURVE.name)
-    assert len(curve["loss"]) == 60
-    assert curve["lesson"].tolist() == 40 * [0] + 20 * [len(LESSONS)]
-    assert curve["exam"].tolist() == [19, 39, 59]
+    assert len(curve["loss"]) == 120
+    assert curve["lesson"].tolist() == 60 * [0] + 60 * [len(LESSONS)]
+    assert curve["exam"].tolist() == [29, 59, 89, 119]
     assert "questions of held-out stories are answered right" in capsys.readouterr().out
 
 
