@@ -15,6 +15,7 @@ from transformer_block.traces import (
     top_tokens,
     trace_decoder,
     unpack_trace,
+    without_write,
 )
 
 L, H, V, d, h = 3, 2, 13, 12, 17
@@ -119,3 +120,19 @@ def test_bad_input_is_told_with_what_was_wanted_and_what_came(tmp_path):
         (tmp_path / "bad.npz").write_bytes(content)
         with pytest.raises(ValueError, match=r"bad.npz is damaged or no npz file: make it"):
             load_trace(tmp_path / "bad.npz")
+
+
+@pytest.mark.parametrize("i", range(2 * L))
+def test_a_model_without_a_write_adds_zero_in_its_place_and_is_the_same_before(i):
+    params = model()
+    whole, silenced = trace_decoder(IDS, params, H), trace_decoder(IDS, without_write(params, i), H)
+    assert not silenced["writes"][i].any()
+    np.testing.assert_array_equal(silenced["stream"][: i + 1], whole["stream"][: i + 1])
+    assert all(silenced["writes"][j].any() for j in range(2 * L) if j != i)
+    assert all(block["W_o"].any() and block["W_down"].any() for block in params["blocks"])
+
+
+@pytest.mark.parametrize("i", [-1, 2 * L])
+def test_a_write_that_is_not_there_is_told(i):
+    with pytest.raises(ValueError, match=rf"^i must lie from 0 to 2L-1 = 5: got {i}$"):
+        without_write(model(), i)

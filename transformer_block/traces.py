@@ -60,6 +60,35 @@ def trace_decoder(ids, params, n_heads, rope_base=10_000.0, eps=1e-5):
     return {"ids": ids, "stream": np.stack(stream), "writes": np.stack(writes), **arrays}
 
 
+def without_write(params, i):
+    """Silence one sublayer: its output matrix becomes zero, and the stream passes it by.
+
+    Parameters
+    ----------
+    params : dict
+        As in `decoder_forward`.
+    i : int
+        Which of the ``writes`` of `trace_decoder` to leave out, from 0 to 2L - 1: attention of
+        block i / 2 if i is even, the net of block (i - 1) / 2 if it is odd.
+
+    Returns
+    -------
+    params : dict
+        A model without this write, that shares all other arrays with the first.
+
+    Raises
+    ------
+    ValueError
+        If there is no such write.
+    """
+    blocks = list(params["blocks"])
+    if not 0 <= i < 2 * len(blocks):
+        raise ValueError(f"i must lie from 0 to 2L-1 = {2 * len(blocks) - 1}: got {i}")
+    block, name = blocks[i // 2], ("W_o", "W_down")[i % 2]
+    blocks[i // 2] = {**block, name: np.zeros_like(block[name])}
+    return {**params, "blocks": blocks}
+
+
 def logit_lens(stream, params, eps=1e-5):
     """Ask every layer what it would say: its own final norm, then the logits (22.5).
 
