@@ -85,6 +85,8 @@ def fingerprint(arguments):
 def one_print(argument):
     if isinstance(argument, dict):
         return fingerprint(argument.values())
+    if isinstance(argument, np.random.Generator):
+        return repr(argument.bit_generator.state)
     if callable(argument):
         return fingerprint(vars(argument).values())
     if isinstance(argument, tuple | list):
@@ -300,6 +302,26 @@ def test_outputs_in_a_dict_are_judged_by_their_keys():
     assert "parts should be a dict of arrays: it is a list of 2." in str(
         told(lambda x: (x, [2, 6]))
     )
+
+
+def test_gradients_of_several_blocks_are_judged_block_by_block():
+    exercise = Exercise(
+        name="blocks",
+        returns=("**grads",),
+        reference=lambda x: {"E": x, "blocks.0.W": x, "blocks.1.W": 2 * x},
+        claims=by_name(
+            Claim("all", "x goes everywhere.", lambda rng: [Case({"x": 8.0}, "8")], ("blocks.1.W",))
+        ),
+    )
+
+    def told(blocks):
+        grads = {"E": 8.0, "blocks": blocks}
+        return judging.judge(exercise, exercise.claims["all"], lambda x: grads, {}, 0)
+
+    assert told([{"W": 8.0}, {"W": 16.0}]) is None
+    assert told(({"W": 8.0}, {"W": 16.0})) is None
+    assert "blocks.1.W should be 16: it is 8." in str(told([{"W": 16.0}, {"W": 8.0}]))
+    assert "blocks.1.W is missing" in str(told([{"W": 8.0}]))
 
 
 def test_a_body_that_is_missing_in_another_function_is_looked_for_there():

@@ -12,7 +12,7 @@ from grader.checks.engine.picture import show
 
 __all__ = ["SHEETS", "CheckFailed", "check", "exercises", "find_exercise"]
 
-SHEETS = ("attention", "block", "counting", "residual_stream", "rmsnorm", "swiglu")
+SHEETS = ("attention", "block", "counting", "residual_stream", "rmsnorm", "stack", "swiglu")
 
 
 def exercises():

@@ -60,17 +60,31 @@ def _quietly():
 def _take_apart(exercise, result):
     """Give the parts of the result their names, or say what was returned in their place.
 
-    A part written ``**grads`` is a dict: each of its entries becomes an output of its own.
+    A part written ``**grads`` is a dict: each of its entries becomes an output of its own, and
+    where an entry is a list of dicts, as for the blocks of a stack, so does ``blocks.0.W_q``.
     """
     outputs = {}
     for name, value in _parts(exercise, result).items():
         if not name.startswith("**"):
             outputs[name] = value
         elif isinstance(value, Mapping):
-            outputs |= value
+            outputs |= _flat(value)
         else:
             raise Unusable(f"{name[2:]} should be a dict of arrays: it is {describe(value)}.")
     return outputs
+
+
+def _flat(grads):
+    """Give the entries of dicts in a list, such as one for each block, names of their own."""
+    flat = {}
+    for name, value in grads.items():
+        if isinstance(value, tuple | list) and any(isinstance(one, Mapping) for one in value):
+            for number, one in enumerate(value):
+                inner = one if isinstance(one, Mapping) else {"": one}
+                flat |= {f"{name}.{number}.{key}": entry for key, entry in inner.items()}
+        else:
+            flat[name] = value
+    return flat
 
 
 def _parts(exercise, result):
