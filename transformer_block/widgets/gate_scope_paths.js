@@ -38,8 +38,8 @@ export function areaPanel(life, { change, settle }) {
       frame = areaFrame(width());
       redraw(area, frame, drawArea(frame, now));
       key.replaceChildren(
-        keyItem("line", `tb-edge-up`, "up", brief(now.up)),
-        keyItem("line", `tb-edge-gate`, "opened gate", fixed(now.open)),
+        keyItem("line", "tb-edge-up", "up", brief(now.up)),
+        keyItem("line", "tb-edge-gate", "opened gate", fixed(now.open)),
         keyItem("bar", areaKind(now.product), "product", fixed(now.product)),
       );
     },
