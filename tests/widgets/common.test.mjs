@@ -9,6 +9,7 @@ import {
   linearScale,
   powerOfTen,
   redraw,
+  remembered,
   roundUp,
   shape,
   ticks,
@@ -104,6 +105,16 @@ test("drawing again keeps the nodes that fit and drops the rest", () => {
     ["circle", "text"],
   );
   assert.equal(chart.lastChild.textContent, "a");
+});
+
+test("what is remembered runs anew only when a value has changed", () => {
+  let runs = 0;
+  const sum = remembered((a, b) => {
+    runs += 1;
+    return a + b;
+  });
+  assert.deepEqual([sum(1, 2), sum(1, 2), sum(1, 3), sum(1, 3)], [3, 3, 4, 4]);
+  assert.equal(runs, 2);
 });
 
 test("many calls make one run in the next frame", () => {

@@ -49,6 +49,17 @@ export function curve(kind, points) {
   return shape("path", { class: `tb-line ${kind}`, d: linePath(points) });
 }
 
+/** Wrap a costly function: it runs anew only when one of the values it is given has changed. */
+export function remembered(run) {
+  let before = null;
+  let result;
+  return (...values) => {
+    if (!before || values.some((value, i) => value !== before[i])) result = run(...values);
+    before = values;
+    return result;
+  };
+}
+
 /** A rule across a chart's frame at height y, with its number; the one at 0 is an axis. */
 export function rule(frame, y) {
   const at = frame.y(y);

@@ -2,13 +2,14 @@
 
 import {
   chart,
-  curve,
   dragAlong,
   flag,
   flagOf,
   label,
+  linePath,
   linearScale,
   redraw,
+  remembered,
   rule,
   shape,
   swatch,
@@ -16,7 +17,7 @@ import {
   tile,
 } from "./charts.js";
 import { brief, choice, clamp, html, panel } from "./common.js";
-import { CURVES, GATES } from "./gate_scope_numbers.js";
+import { CURVES, GATES, curvesOf } from "./gate_scope_numbers.js";
 
 const VALUES = [-0.6, 4];
 const SLOPES = [-0.2, 1.2];
@@ -35,6 +36,7 @@ export function curvePanel(life, { now, change, settle }) {
   const width = life.widthOf(curves, settle);
   let frames;
   let picker;
+  const paths = remembered((across, yours) => pathsOf(framesOf(across), curvesOf(yours)));
   dragAlong(life, curves, (px) =>
     change({ gate: inSteps(clamp(frames.value.x.invert(px), ...GATES)) }),
   );
@@ -50,7 +52,7 @@ export function curvePanel(life, { now, change, settle }) {
       frames = framesOf(width());
       picker = pickerFor(life, now, change, kinds, picker);
       picker.show(now.curve);
-      redraw(curves, frames, draw(frames, now));
+      redraw(curves, frames, draw(frames, now, paths(width(), now.yours)));
       tiles.replaceChildren(...tilesOf(now));
     },
   };
@@ -92,7 +94,7 @@ function framesOf(width) {
   return { value, slope, width, height: slope.bottom + 46 };
 }
 
-function draw({ value, slope, height }, now) {
+function draw({ value, slope, height }, now, paths) {
   const here = flagOf(slope, slope.x(now.gate), brief(now.gate));
   const order = Object.keys(now.curves).sort((a, b) => (a === now.curve) - (b === now.curve));
   const places = [-6, -4, -2, 0, 2, 4].map((gate) => [slope.x(gate), brief(gate)]);
@@ -103,17 +105,22 @@ function draw({ value, slope, height }, now) {
     label("tb-axis-name", 0, 10, "↑ opened gate"),
     label("tb-axis-name", 0, slope.top - 10, "↑ slope"),
     label("tb-axis-name", slope.right, height - 4, "gate →", "end"),
-    ...order.flatMap((kind) => lines(value, slope, kind, now)),
+    ...order.flatMap((kind) =>
+      paths[kind].map((d) => shape("path", { class: lookOf(kind, now), d })),
+    ),
     shape("line", { class: "tb-marker", x1: here.x, x2: here.x, y1: value.top, y2: slope.bottom }),
     ...flag(slope, here),
     ...order.flatMap((kind) => dots(value, slope, kind, now)),
   ];
 }
 
-function lines(value, slope, kind, now) {
-  const look = `tb-${kind} ${kind === now.curve ? "tb-chosen" : "tb-beside"}`;
-  const { value: f, slope: g } = now.curves[kind];
-  return [curve(look, pointsOf(value, f)), curve(look, pointsOf(slope, g))];
+const lookOf = (kind, { curve }) =>
+  `tb-line tb-${kind} ${kind === curve ? "tb-chosen" : "tb-beside"}`;
+
+/** The curves and their slopes as paths: they stay while the hands move, and cost most. */
+function pathsOf({ value, slope }, curves) {
+  const both = ({ value: f, slope: g }) => [pointsOf(value, f), pointsOf(slope, g)].map(linePath);
+  return Object.fromEntries(Object.entries(curves).map(([kind, curve]) => [kind, both(curve)]));
 }
 
 function pointsOf(frame, f) {

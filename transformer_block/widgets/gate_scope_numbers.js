@@ -42,11 +42,15 @@ function sampled(row) {
   };
 }
 
+/** All curves that there are to choose from. */
+export function curvesOf({ values, slopes }) {
+  if (!values) return CURVES;
+  return { ...CURVES, yours: { name: "yours", value: sampled(values), slope: sampled(slopes) } };
+}
+
 /** Work out all that the picture shows: what passes, and what a gradient of 1 becomes. */
 export function look({ gate, up, curve, yours }) {
-  const curves = { ...CURVES };
-  if (yours.values)
-    curves.yours = { name: "yours", value: sampled(yours.values), slope: sampled(yours.slopes) };
+  const curves = curvesOf(yours);
   const paths = Object.entries(curves).map(([kind, { value, slope }]) => {
     const open = value(gate);
     return [
@@ -56,7 +60,16 @@ export function look({ gate, up, curve, yours }) {
   });
   const all = Object.fromEntries(paths);
   const shown = curves[curve] ? curve : "silu";
-  return { gate, up, curves, all, curve: shown, message: yours.message ?? "", ...all[shown] };
+  return {
+    gate,
+    up,
+    curves,
+    all,
+    curve: shown,
+    yours,
+    message: yours.message ?? "",
+    ...all[shown],
+  };
 }
 
 /** Say what the gate lets through. */

@@ -8,9 +8,11 @@ import {
   flag,
   flagOf,
   label,
+  linePath,
   linearScale,
   powerOfTen,
   redraw,
+  remembered,
   rule,
   shape,
   ticks,
@@ -55,6 +57,7 @@ export function epsPanel(life, { now, change, settle }) {
   const tiles = html("div", { class: "tb-tiles" });
   const width = life.widthOf(curves, settle);
   let frame;
+  const paths = remembered((across, eps) => pathsOf(frameOf(across), eps));
   dragAlong(life, curves, (px) => {
     const size = 10 ** clamp(frame.x.invert(px), ...SIZE_POWERS);
     const perScale = rms(now().vector);
@@ -64,7 +67,7 @@ export function epsPanel(life, { now, change, settle }) {
     node: panel("What ε does", "How large the output is, for an input of each size", curves, tiles),
     show(now) {
       frame = frameOf(width());
-      redraw(curves, frame, draw(frame, now));
+      redraw(curves, frame, draw(frame, now, paths(width(), now.eps)));
       tiles.replaceChildren(...tilesOf(now));
     },
   };
@@ -80,8 +83,8 @@ function frameOf(width) {
   return { width, height, ...area, x, y, wide: width >= 520 };
 }
 
-function draw(f, now) {
-  const lines = ORDER.map((form) => curve(`tb-${form}`, pointsOf(f, outputRms[form], now.eps)));
+function draw(f, now, paths) {
+  const lines = ORDER.map((form, i) => shape("path", { class: `tb-line tb-${form}`, d: paths[i] }));
   if (now.yours?.curve) lines.push(curve("tb-yours", yourPoints(f, now.yours)));
   const here = flagOf(f, f.x(clamp(Math.log10(now.size), ...SIZE_POWERS)), brief(now.size));
   return [
@@ -92,6 +95,9 @@ function draw(f, now) {
     ...marker(f, now, here),
   ];
 }
+
+/** The curves as paths: they stay while the input moves, and cost most. */
+const pathsOf = (f, eps) => ORDER.map((form) => linePath(pointsOf(f, outputRms[form], eps)));
 
 function pointsOf(f, form, eps) {
   const steps = Math.ceil((f.right - f.left) / 2);

@@ -133,10 +133,12 @@ function captions(x, y, { query, key, frequency, share }, i) {
   ];
 }
 
-const STRIP = { arcs: 34, bars: 118, names: 22 };
+const STRIP = { bars: 118, names: 22 };
+const roomForArcs = (K) => 14 + 2.5 * K; // nested brackets, one for each of K / 2 pairs
 
 function stripFrame(width, { K, query, key, mixed }) {
-  const area = { left: 30, right: width - 4, top: STRIP.arcs, bottom: STRIP.arcs + STRIP.bars };
+  const arcs = roomForArcs(K);
+  const area = { left: 30, right: width - 4, top: arcs, bottom: arcs + STRIP.bars };
   const limit = roundUp(
     Math.max(0.1, ...longest(query), ...longest(key)),
     [1, 1.5, 2, 3, 4, 5, 6, 8, 10],
@@ -147,7 +149,7 @@ function stripFrame(width, { K, query, key, mixed }) {
     ...area,
     limit,
     column,
-    height: area.bottom + STRIP.names + (mixed ? STRIP.arcs : 0),
+    height: area.bottom + STRIP.names + (mixed ? arcs : 0),
     y: linearScale([-limit, limit], [area.bottom, area.top]),
     middle: (i) => area.left + column * (i + 0.5),
   };
