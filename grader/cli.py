@@ -3,32 +3,12 @@
 import argparse
 import difflib
 import sys
-from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
 
 from grader.errors import UsageError, UserError
+from grader.verbs import Verb, check, collect, doctor, export, feedback, grade, regrade, report
 
 ROOT = Path(__file__).resolve().parent.parent
-
-
-@dataclass(frozen=True)
-class Verb:
-    """One thing the command can do.
-
-    Parameters
-    ----------
-    about : str
-        One line for the help.
-    arguments : callable
-        Adds its arguments to a parser.
-    run : callable
-        Takes the parsed arguments, does the work, returns the exit code.
-    """
-
-    about: str
-    arguments: Callable
-    run: Callable
 
 
 def _build_arguments(parser):
@@ -82,25 +62,17 @@ def _course(options):
     return 0
 
 
-def _grade_arguments(parser):
-    parser.add_argument("folder", metavar="DIR", type=Path, help="the course folder")
-    parser.add_argument("assignment", metavar="SHEET", help="which sheet: rmsnorm, …")
-    parser.add_argument(
-        "--student", action="append", metavar="ID", help="mark this student only; may be repeated"
-    )
-    parser.add_argument("--json", action="store_true", help="print the same facts as JSON")
-
-
-def _grade(options):
-    from grader import grading
-
-    return grading.run(options.folder, options.assignment, options.student, options.json)
-
-
 VERBS = {
     "build": Verb("make the learners' notebooks from the sheets", _build_arguments, _build),
     "course": Verb("make a course folder for nbgrader", _course_arguments, _course),
-    "grade": Verb("mark all submissions of a sheet", _grade_arguments, _grade),
+    "collect": collect.VERB,
+    "grade": grade.VERB,
+    "regrade": regrade.VERB,
+    "feedback": feedback.VERB,
+    "report": report.VERB,
+    "export": export.VERB,
+    "check": check.VERB,
+    "doctor": doctor.VERB,
 }
 
 
