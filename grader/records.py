@@ -88,7 +88,38 @@ class CellRecord:
     @property
     def key(self):
         """Its name within the assignment: ``"value"``, or ``"problem1/value"``."""
-        return f"{self.notebook}/{self.name}" if self.notebook else self.name
+        return _key(self)
+
+
+@dataclass(frozen=True)
+class AnswerRecord:
+    """One answer that a learner was asked for, tested or marked by hand.
+
+    Parameters
+    ----------
+    name : str
+        Its grade id.
+    digest : str
+        A digest of its source: equal digests, same answer.
+    untouched : bool
+        Whether it is as it was handed out.
+    notebook : str
+        Which notebook of the assignment; empty for the one that is named like the assignment.
+    """
+
+    name: str
+    digest: str
+    untouched: bool = False
+    notebook: str = ""
+
+    @property
+    def key(self):
+        """Its name within the assignment, as a graded cell's."""
+        return _key(self)
+
+
+def _key(cell):
+    return f"{cell.notebook}/{cell.name}" if cell.notebook else cell.name
 
 
 @dataclass(frozen=True)
@@ -108,8 +139,8 @@ class Record:
         The graded cells in the master's order; empty unless graded.
     notes : tuple of Note
         Everything that was found and mended.
-    untouched : tuple of str
-        Keys of the answers that are as they were handed out.
+    answers : tuple of AnswerRecord
+        The answers in the master's order; empty unless graded.
     submission, master : str
         SHA-256 of the bytes handed in, and of the master that judged them.
     submitted : str or None
@@ -124,7 +155,7 @@ class Record:
     remark: str = ""
     cells: tuple[CellRecord, ...] = ()
     notes: tuple[Note, ...] = ()
-    untouched: tuple[str, ...] = ()
+    answers: tuple[AnswerRecord, ...] = ()
     submission: str = ""
     master: str = ""
     submitted: str | None = None
@@ -175,12 +206,12 @@ def read_record(path):
         ) from trouble
 
 
-def _record(cells, notes, untouched, **facts):
+def _record(cells, notes, answers, **facts):
     """Make a record from what JSON holds of it."""
     return Record(
         cells=tuple(CellRecord(**{**cell, "mistakes": tuple(cell["mistakes"])}) for cell in cells),
         notes=tuple(Note(**note) for note in notes),
-        untouched=tuple(untouched),
+        answers=tuple(AnswerRecord(**answer) for answer in answers),
         **facts,
     )
 

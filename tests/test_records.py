@@ -11,6 +11,7 @@ from grader.records import (
     PASSED,
     WAITING,
     WRONG,
+    AnswerRecord,
     CellRecord,
     Note,
     Record,
@@ -31,7 +32,7 @@ ANA = Record(
         CellRecord("in_words", "in words", WAITING, None, 6.0, notebook="second"),
     ),
     notes=(Note("duplicate", "f", "two copies of f: the first counts"),),
-    untouched=("second/in_words",),
+    answers=(AnswerRecord("f", "a1"), AnswerRecord("in_words", "b2", True, "second")),
     submission="00ff",
     master="11ee",
     submitted="2026-10-24T23:58:00+02:00",
@@ -52,6 +53,7 @@ def test_points_count_what_is_won_so_far_and_are_none_where_nothing_was_marked()
 
 def test_a_key_tells_two_notebooks_of_one_assignment_apart():
     assert [cell.key for cell in ANA.cells] == ["f-value", "f-eps", "second/in_words"]
+    assert [answer.key for answer in ANA.answers] == ["f", "second/in_words"]
 
 
 def test_records_are_read_in_the_order_of_the_students(tmp_path):
