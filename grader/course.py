@@ -80,6 +80,10 @@ class Course:
         """Names of the sheets that the course holds."""
         return sorted(path.stem for path in (self.folder / "source").glob("*/*.ipynb"))
 
+    def masters(self, assignment):
+        """Return the paths of an assignment's solved notebooks, sorted."""
+        return sorted((self.folder / "source" / assignment).glob("*.ipynb"))
+
     def require_assignment(self, name):
         """Raise ``UsageError`` unless the course has a sheet of this name."""
         if name not in self.assignments:
@@ -101,13 +105,13 @@ class Course:
             student_id=student,
         )
 
-    def gradebook(self):
-        """Open the gradebook; it is made if it is not there."""
+    def gradebook(self, db=None):
+        """Open the gradebook, or the one at another URL; it is made if it is not there."""
         from nbgrader.api import Gradebook
 
         directory = self.directory()
         with _alembic_on_path():
-            return Gradebook(directory.db_url, directory.course_id)
+            return Gradebook(db or directory.db_url, directory.course_id)
 
     def release(self, assignment, solved):
         """Put a solved notebook into source/, and let nbgrader make the release from it."""

@@ -71,6 +71,8 @@ class CellRecord:
         Whether it ran outside the student's sandbox.
     notebook : str
         Which notebook of the assignment; empty for the one that is named like the assignment.
+    by_hand : bool
+        Whether it is marked by hand, whatever its outcome.
     """
 
     name: str
@@ -84,6 +86,7 @@ class CellRecord:
     seconds: float = 0.0
     trusted: bool = True
     notebook: str = ""
+    by_hand: bool = False
 
     @property
     def key(self):
