@@ -3,32 +3,12 @@
 import argparse
 import difflib
 import sys
-from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
 
 from grader.errors import UsageError, UserError
+from grader.verbs import Verb, collect
 
 ROOT = Path(__file__).resolve().parent.parent
-
-
-@dataclass(frozen=True)
-class Verb:
-    """One thing the command can do.
-
-    Parameters
-    ----------
-    about : str
-        One line for the help.
-    arguments : callable
-        Adds its arguments to a parser.
-    run : callable
-        Takes the parsed arguments, does the work, returns the exit code.
-    """
-
-    about: str
-    arguments: Callable
-    run: Callable
 
 
 def _build_arguments(parser):
@@ -100,6 +80,7 @@ def _grade(options):
 VERBS = {
     "build": Verb("make the learners' notebooks from the sheets", _build_arguments, _build),
     "course": Verb("make a course folder for nbgrader", _course_arguments, _course),
+    "collect": collect.VERB,
     "grade": Verb("mark all submissions of a sheet", _grade_arguments, _grade),
 }
 

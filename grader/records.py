@@ -5,10 +5,10 @@ are all made from records, and from nothing else.
 """
 
 import json
-import os
-import tempfile
 from dataclasses import asdict, dataclass
 from pathlib import Path
+
+from grader.files import write_whole
 
 VERSION = 1
 GRADED, FAILED, NOT_SUBMITTED = "graded", "failed", "not submitted"
@@ -184,16 +184,10 @@ def record_path(course_folder, assignment, student):
 
 def write_record(course_folder, record):
     """Keep a record on disk, whole or not at all, even if the computer stops in the middle."""
-    path = record_path(course_folder, record.assignment, record.student)
-    path.parent.mkdir(parents=True, exist_ok=True)
     facts = {"version": VERSION, **asdict(record)}
     # Half a surrogate pair, which a learner's text can hold, becomes JSON's own escape.
     data = json.dumps(facts, ensure_ascii=False, indent=1).encode("utf-8", "backslashreplace")
-    with tempfile.NamedTemporaryFile(dir=path.parent, delete=False) as file:
-        file.write(data)
-        file.flush()
-        os.fsync(file.fileno())
-    Path(file.name).replace(path)
+    write_whole(record_path(course_folder, record.assignment, record.student), data)
 
 
 def read_record(path):
