@@ -153,10 +153,9 @@ def _numbered(items):
 
 def _unusable(name, error, arguments):
     """Tell an exception in the learner's lines, without the lines of the engine and of NumPy."""
-    frames = traceback.extract_tb(error.__traceback__)
+    frames, theirs = _frames(error)
     if isinstance(error, NotImplementedError):
-        return Unwritten(_tell_unwritten(name, frames[-1].name))
-    theirs = [f for f in frames if not f.filename.startswith(ENGINE) and _is_open(f.filename)]
+        return Unwritten(_tell_unwritten(name, frames[-1].name if frames else name))
     lines = [f"  line {f.lineno}, in {f.name}: {f.line}" for f in theirs if f.line]
     text = "\n".join(
         [
@@ -166,6 +165,19 @@ def _unusable(name, error, arguments):
         ]
     )
     return Unusable(text)
+
+
+def _frames(error):
+    """Return all frames of an error, and those of the learner.
+
+    An error that comes from another process brings the learner's frames as ``student_frames``.
+    """
+    brought = getattr(error, "student_frames", None)
+    if brought is not None:
+        return brought, brought
+    frames = traceback.extract_tb(error.__traceback__)
+    theirs = [f for f in frames if not f.filename.startswith(ENGINE) and _is_open(f.filename)]
+    return frames, theirs
 
 
 def _tell_unwritten(name, raiser):

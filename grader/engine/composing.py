@@ -1,0 +1,119 @@
+"""The autograded notebook: what was run, what it showed, and what the tests said."""
+
+import json
+import re
+
+from grader.engine import master as roles
+from grader.engine.reading import clean
+
+MARKUP = re.compile(r"<(?=[A-Za-z/!?])")
+INERT = "<\N{ZERO WIDTH NON-JOINER}"  # looks the same, and opens no tag of HTML
+_PNG = re.compile(r"[A-Za-z0-9+/=\s]*")
+
+
+def compose(master, placed, shown):
+    """Write the autograded notebook.
+
+    Parameters
+    ----------
+    master : Master
+        Metadata come from it alone.
+    placed : list of Placed
+        The cells that were run.
+    shown : dict
+        Place of a cell to the outputs it gave.
+
+    Returns
+    -------
+    data : bytes
+        nbformat 4, sorted keys: the same results give the same bytes.
+    """
+    taken = set()
+    cells = [_cell(cell, n, shown.get(n, []), taken) for n, cell in enumerate(placed)]
+    notebook = {
+        "cells": cells,
+        "metadata": master.metadata,
+        "nbformat": 4,
+        "nbformat_minor": 5,
+    }
+    return (json.dumps(notebook, ensure_ascii=False, indent=1, sort_keys=True) + "\n").encode()
+
+
+def _cell(cell, number, outputs, taken):
+    master = cell.master
+    theirs = master is None or master.role in (roles.ANSWER, roles.HAND, roles.FREE)
+    source = MARKUP.sub(INERT, cell.source) if theirs and cell.kind == "markdown" else cell.source
+    facts = {
+        "cell_type": cell.kind,
+        "id": _id(cell, number, taken),
+        "metadata": {"nbgrader": master.meta} if master is not None else {},
+        "source": source.splitlines(keepends=True),
+    }
+    if cell.kind == "code":
+        facts |= {"execution_count": number + 1, "outputs": outputs}
+    elif cell.pictures:
+        facts["attachments"] = cell.pictures
+    return facts
+
+
+def _id(cell, number, taken):
+    """Keep the master's ids; every other cell gets one from its place."""
+    wanted = cell.master.id if cell.master is not None and cell.master.id else f"cell-{number}"
+    while wanted in taken:
+        wanted += "-"
+    taken.add(wanted)
+    return wanted
+
+
+def outputs_of(result, number):
+    """Turn what a cell showed in the sandbox into outputs of a notebook, checked part by part."""
+    outputs = [_output(item, number) for item in result["outputs"][:50]]
+    outputs = [output for output in outputs if output is not None]
+    error = result["error"]
+    if error is not None:
+        outputs.append(error_output(error["type"], error["text"], error["frames"]))
+    return outputs
+
+
+def _output(item, number):
+    if not isinstance(item, dict):
+        return None
+    if isinstance(item.get("text"), str):
+        name = "stderr" if item.get("stream") == "stderr" else "stdout"
+        return stream(item["text"], name)
+    data = item.get("data")
+    data = data if isinstance(data, dict) else {}
+    kept = {}
+    if isinstance(data.get("text/plain"), str):
+        kept["text/plain"] = clean(data["text/plain"]).splitlines(keepends=True)
+    png = data.get("image/png")
+    if isinstance(png, str) and _PNG.fullmatch(png):
+        kept["image/png"] = png
+    if not kept:
+        return None
+    if item.get("show") == "execute_result":
+        return {
+            "output_type": "execute_result",
+            "data": kept,
+            "metadata": {},
+            "execution_count": number + 1,
+        }
+    return {"output_type": "display_data", "data": kept, "metadata": {}}
+
+
+def stream(text, name="stdout"):
+    """Return an output of text."""
+    lines = clean(text).splitlines(keepends=True)
+    return {"output_type": "stream", "name": name, "text": lines}
+
+
+def error_output(kind, text, frames=()):
+    """Return an output that tells an error by the student's own lines."""
+    lines = [f"line {line}, in {name}: {code}" for line, name, code in frames if code]
+    told = clean(text)
+    return {
+        "output_type": "error",
+        "ename": kind,
+        "evalue": told,
+        "traceback": [*lines, f"{kind}: {told}"],
+    }

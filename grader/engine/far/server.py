@@ -1,0 +1,144 @@
+"""The warm server of a sandbox: it forks a process for each notebook, and ends it for certain.
+
+Started as ``python -m grader.engine.far.server SETTINGS`` with a socket at descriptor 3.
+"""
+
+import array
+import contextlib
+import gc
+import json
+import os
+import signal
+import socket
+import sys
+
+from grader.engine.far import confine
+
+START, STOP, READY, FAILED = b"start", b"stop", b"ready", b"failed"
+CONTROL = 3
+
+
+class Server:
+    """Keeps a warm shell and at most one notebook.
+
+    Parameters
+    ----------
+    settings : dict
+        ``walls`` (whether namespaces can be had), ``uid`` (or none), ``scratch``, ``given``
+        and the bounds that `confine.limit` takes.
+    """
+
+    def __init__(self, settings):
+        from grader.engine.far.shell import Shell
+
+        self.settings = settings
+        self.control = socket.socket(fileno=CONTROL)
+        self.child = None
+        self.shell = Shell()
+        self.seccomp = confine.find_seccomp() if settings["walls"] else None
+        with contextlib.suppress(ImportError):
+            import matplotlib.pyplot  # noqa: F401 (warm for every notebook)
+
+    def serve(self):
+        """Start and stop notebooks until the other side goes away."""
+        gc.collect()
+        gc.freeze()
+        self.control.sendall(READY)
+        while True:
+            order, fds = _receive(self.control)
+            self._stop()
+            if not order:
+                return
+            if order == START:
+                self._start(fds[0])
+            self.control.sendall(READY)
+
+    def _start(self, fd):
+        """Fork a process for one notebook."""
+        here = confine.own_processes() if self.settings["walls"] else None
+        pid = os.fork()
+        if pid == 0:
+            try:
+                self._become_notebook(fd)
+            finally:
+                os._exit(1)
+        if here is not None:
+            confine.back_to(here)
+        os.close(fd)
+        self.child = pid
+
+    def _stop(self):
+        """End the notebook's process and everything that it started."""
+        if self.child is None:
+            return
+        if not self.settings["walls"]:
+            _kill_group(self.child, self.settings["uid"])
+        os.kill(self.child, signal.SIGKILL)
+        os.waitpid(self.child, 0)
+        self.child = None
+
+    def _become_notebook(self, fd):
+        """Go behind the walls, then serve the notebook."""
+        from grader.engine.far.notebook import Notebook
+
+        os.setsid()
+        fd = _keep_only(fd)
+        settings = self.settings
+        if settings["walls"]:
+            confine.limit(settings)  # needs /proc, which is gone afterwards
+            confine.leave(f"{settings['file']}m", settings["uid"])
+            folder = "/tmp/notebook"
+        else:
+            confine.limit(settings)
+            folder = settings["scratch"]
+        os.chdir(folder)
+        self._lay_out(folder)
+        confine.give_up(settings["uid"]) if sys.platform == "linux" else None
+        if self.seccomp is not None:
+            confine.refuse_calls(self.seccomp)
+        os.environ.update(HOME=folder, TMPDIR=folder)
+        sys.path.append(folder)
+        Notebook(socket.socket(fileno=fd), self.shell).serve_all()
+
+    def _lay_out(self, folder):
+        """Link the files that were handed out with the sheet into the notebook's folder."""
+        given = self.settings["given"]
+        for name in os.listdir(given) if given else []:
+            if not name.endswith(".ipynb"):
+                os.symlink(os.path.join(given, name), os.path.join(folder, name))
+
+
+def _keep_only(fd):
+    """Close every other descriptor; standard streams lead nowhere."""
+    nowhere = os.open(os.devnull, os.O_RDWR)
+    for stream in (0, 1, 2):
+        os.dup2(nowhere, stream)
+    os.dup2(fd, 3)
+    os.closerange(4, 4096)
+    return 3
+
+
+def _kill_group(pid, uid):
+    """End a session's processes where no namespace does it."""
+    with contextlib.suppress(ProcessLookupError, PermissionError):
+        os.killpg(pid, signal.SIGKILL)
+    if uid is not None and os.fork() == 0:
+        with contextlib.suppress(OSError):
+            os.setresuid(uid, uid, uid)
+            os.kill(-1, signal.SIGKILL)  # all that this user may end: notebooks' processes
+        os._exit(0)
+
+
+def _receive(control):
+    """Read an order, and the descriptor that may come with it."""
+    data, ancillary, _, _ = control.recvmsg(16, socket.CMSG_SPACE(4))
+    fds = array.array("i")
+    for level, kind, content in ancillary:
+        if level == socket.SOL_SOCKET and kind == socket.SCM_RIGHTS:
+            fds.frombytes(content[: len(content) - len(content) % fds.itemsize])
+    return data, list(fds)
+
+
+if __name__ == "__main__":
+    confine.cannot_be_watched()
+    Server(json.loads(sys.argv[1])).serve()

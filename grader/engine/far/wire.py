@@ -1,0 +1,114 @@
+"""Frames on a socket: a JSON tree and the raw bytes of its arrays, with bounds on everything.
+
+Nothing that arrives is ever executed or unpickled. A frame that breaks a bound ends the talk.
+"""
+
+import json
+import socket
+import struct
+import time
+
+HEAD = struct.Struct("<4sIQ")
+MAGIC = b"blk1"
+MOST_TREE = 32 << 20  # bytes of JSON in one frame
+MOST_BYTES = 256 << 20  # bytes of arrays in one frame
+GLANCE = 0.25  # seconds between two looks at what the other side is doing
+
+
+class Garbled(Exception):
+    """What arrived is not what the other side would send."""
+
+
+class Gone(Exception):
+    """The other side has ended."""
+
+
+class TooMuch(ValueError):
+    """A value is too deep or too large to cross."""
+
+
+class Late(Exception):
+    """Nothing came in time."""
+
+
+class Line:
+    """One end of a connection.
+
+    Parameters
+    ----------
+    sock : socket
+        A connected stream socket.
+    """
+
+    def __init__(self, sock):
+        self.sock = sock
+        self.deadline = None  # on the clock of `time.monotonic`
+        self.watch = None  # called now and then while nothing comes
+
+    def send(self, tree, parts=()):
+        """Send a tree and the bytes that it refers to."""
+        text = json.dumps(tree, separators=(",", ":")).encode("ascii")
+        size = sum(memoryview(part).nbytes for part in parts)
+        if len(text) > MOST_TREE or size > MOST_BYTES:
+            raise TooMuch("more data than one message may hold")
+        try:
+            self._wait()
+            self.sock.sendall(HEAD.pack(MAGIC, len(text), size) + text)
+            for part in parts:
+                self.sock.sendall(part)
+        except TimeoutError as trouble:
+            raise Late from trouble
+        except OSError as trouble:
+            raise Gone from trouble
+
+    def receive(self):
+        """Return the next tree and its bytes, in a buffer that can be written to."""
+        magic, text_size, size = HEAD.unpack(self._read(HEAD.size))
+        if magic != MAGIC or text_size > MOST_TREE or size > MOST_BYTES:
+            raise Garbled("no frame of this protocol")
+        text = self._read(text_size)
+        try:
+            tree = json.loads(text)
+        except (ValueError, RecursionError) as trouble:
+            raise Garbled("no JSON") from trouble
+        return tree, self._read(size)
+
+    def _read(self, size):
+        """Read exactly this many bytes."""
+        data = bytearray()
+        while len(data) < size:
+            chunk = bytearray(min(size - len(data), 1 << 20))
+            count = self._read_into(chunk)
+            data += memoryview(chunk)[:count]
+        return data
+
+    def _read_into(self, chunk):
+        while True:
+            try:
+                self._wait(GLANCE if self.watch else None)
+                count = self.sock.recv_into(chunk)
+                break
+            except TimeoutError as trouble:
+                if self.watch is None:
+                    raise Late from trouble
+                self.watch()
+            except OSError as trouble:
+                raise Gone from trouble
+        if not count:
+            raise Gone
+        return count
+
+    def _wait(self, most=None):
+        """Give the next call on the socket what is left of the time, or a part of it."""
+        if self.deadline is None:
+            self.sock.settimeout(None)
+            return
+        left = self.deadline - time.monotonic()
+        if left <= 0:
+            raise Late
+        self.sock.settimeout(left if most is None else min(left, most))
+
+
+def pair():
+    """Return two connected sockets."""
+    return socket.socketpair(socket.AF_UNIX, socket.SOCK_STREAM)

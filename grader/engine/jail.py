@@ -1,0 +1,234 @@
+"""The outer wall: bubblewrap round a warm server, and the way to start and end notebooks in it."""
+
+import contextlib
+import json
+import os
+import shutil
+import socket
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+from grader.engine.far import wire
+from grader.engine.far.server import CONTROL, READY, START, STOP
+
+AUTO, LIMITS = "auto", "limits"
+PATIENCE = 60.0  # seconds for the warm server to be ready
+OF_OURS = ("grader", "transformer_block")  # what must not be seen if it is installed
+FIRST_UID = 1_200_000_000  # far from any user that a system makes
+UIDS = 1_000_000
+NOT_HERE = (
+    "there is no sandbox here: {why}. Install bubblewrap (sudo apt install bubblewrap) and see: "
+    "python -m grader doctor. To mark without it, with students' code able to read your files, "
+    "add: --sandbox=limits"
+)
+
+
+class NoSandbox(Exception):
+    """The walls cannot be had on this computer; the text says why."""
+
+
+class Lost(BaseException):
+    """A notebook's process is gone, silent or talks nonsense; the code that waits is ended.
+
+    Parameters
+    ----------
+    outcome : str
+        ``"timed out"`` or ``"crashed"``.
+    why : str
+        In words.
+    lives : bool
+        Whether the process is there still, and waits for the next request.
+    """
+
+    def __init__(self, outcome, why, lives=False):
+        super().__init__(why)
+        self.outcome, self.why, self.lives = outcome, why, lives
+
+
+class Jail:
+    """A warm server behind walls; it runs one notebook at a time.
+
+    Parameters
+    ----------
+    stage : Path
+        Folder that `set_stage` filled.
+    limits : Limits
+        Bounds on a notebook.
+    given : Path or None
+        Folder of the files that were handed out with the sheet.
+    mode : str
+        ``"auto"``: behind walls, or `NoSandbox`; ``"limits"``: without walls.
+    """
+
+    def __init__(self, stage, limits, given=None, mode=AUTO):
+        self.stage, self.limits, self.given, self.mode = stage, limits, given, mode
+        self.process = None
+
+    def __enter__(self):
+        """Start the warm server; it is ready a little later."""
+        near, far = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        self.scratch = None if self.mode == AUTO else tempfile.TemporaryDirectory(prefix="notebook-")
+        settings = self._settings()
+        words = [*self._python(), "-m", "grader.engine.far.server", json.dumps(settings)]
+        if self.mode == AUTO:
+            words = [*self._walls(), *words]
+        self.process = subprocess.Popen(
+            words,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.PIPE,
+            env=self._environment(),
+            preexec_fn=lambda: os.dup2(far.fileno(), CONTROL),  # noqa: PLW1509
+            pass_fds=(CONTROL,),
+            start_new_session=True,
+        )
+        far.close()
+        self.control = near
+        self.ready = False
+        return self
+
+    def __exit__(self, *trouble):
+        """End the server and everything in the sandbox."""
+        self.control.close()
+        self.process.kill()
+        self.process.wait()
+        self.process.stderr.close()
+        if self.scratch is not None:
+            self.scratch.cleanup()
+
+    def start(self):
+        """Start a notebook in a fresh fork, ending the one before; return the socket to it."""
+        self.wait_until_ready()
+        near, far = wire.pair()
+        with far:
+            socket.send_fds(self.control, [START], [far.fileno()])
+        self.ready = False
+        return near
+
+    def stop(self):
+        """End the notebook and all its processes."""
+        self.wait_until_ready()
+        self.control.sendall(STOP)
+        self.ready = False
+        self.wait_until_ready()
+
+    def wait_until_ready(self):
+        """Wait until the server waits for an order."""
+        if self.ready:
+            return
+        self.control.settimeout(PATIENCE)
+        try:
+            answer = self.control.recv(16)
+        except OSError:
+            answer = b""
+        if answer != READY:
+            raise NoSandbox(self._why())
+        self.ready = True
+
+    def _why(self):
+        """Return the last line that the sandbox wrote before it ended."""
+        self.process.kill()
+        lines = self.process.stderr.read().decode("utf-8", "replace").strip().splitlines()
+        return lines[-1] if lines else "it ended without a word"
+
+    def memory(self):
+        """Return the MiB that the processes of the sandbox use, beside the warm server's."""
+        import psutil
+
+        with contextlib.suppress(psutil.Error):
+            below = psutil.Process(self.process.pid).children(recursive=True)
+            sizes = []
+            for process in below:
+                with contextlib.suppress(psutil.Error):
+                    memory = process.memory_info()
+                    sizes.append(memory.rss - memory.shared)
+            return sum(sizes) >> 20
+        return 0
+
+    def _settings(self):
+        """Return what the server is told."""
+        limits = self.limits
+        root = os.getuid() == 0
+        return {
+            "walls": self.mode == AUTO,
+            "uid": FIRST_UID + (os.getpid() + id(self)) % UIDS if root else None,
+            "memory": limits.memory,
+            "processes": limits.processes,
+            "file": limits.file,
+            "cpu": int(2 * limits.budget + 60),
+            "scratch": self.scratch and self.scratch.name,
+            "given": self.given and (str(self.given) if self.mode == LIMITS else "/given"),
+        }
+
+    def _python(self):
+        """Return the interpreter: that of the environment, by its real path."""
+        return [str(Path(sys.prefix).resolve() / "bin" / Path(sys.executable).name), "-B", "-P", "-s"]
+
+    def _environment(self):
+        """Return the environment of the sandbox: nothing of ours."""
+        return {
+            "PATH": "/usr/bin:/bin",
+            "LANG": "C.UTF-8",
+            "HOME": "/tmp",
+            "PYTHONPATH": "/sandbox" if self.mode == AUTO else str(self.stage),
+            "PYTHONHASHSEED": "0",
+            "MPLBACKEND": "agg",
+            "MPLCONFIGDIR": "/cache" if self.mode == AUTO else str(self.stage / "cache"),
+            "OPENBLAS_NUM_THREADS": "1",
+            "OMP_NUM_THREADS": "1",
+            "MKL_NUM_THREADS": "1",
+        }
+
+    def _walls(self):
+        """Return the words that put bubblewrap round a command."""
+        bwrap = shutil.which("bwrap")
+        if bwrap is None or sys.platform != "linux":
+            raise NoSandbox("bubblewrap is missing")
+        words = [bwrap, "--unshare-pid", "--unshare-net", "--unshare-ipc", "--unshare-uts"]
+        words += ["--die-with-parent", "--cap-add", "ALL", "--hostname", "sandbox"]
+        if os.getuid() != 0:
+            words += ["--unshare-user", "--uid", "0", "--gid", "0"]
+        words += ["--ro-bind", "/usr", "/usr"]
+        for name in ("bin", "lib", "lib32", "lib64", "libx32", "sbin"):
+            path = Path("/", name)
+            if path.is_symlink():
+                words += ["--symlink", os.readlink(path), str(path)]
+            elif path.is_dir():
+                words += ["--ro-bind", str(path), str(path)]
+        words += ["--ro-bind-try", "/etc/ld.so.cache", "/etc/ld.so.cache"]
+        for prefix in dict.fromkeys(_prefixes()):
+            for parent in reversed(prefix.parents[:-1]):
+                words += ["--perms", "0755", "--dir", str(parent)]
+            words += ["--ro-bind", str(prefix), str(prefix)]
+        for package in _installed():
+            words += ["--tmpfs", str(package)]
+        words += ["--proc", "/proc", "--dev", "/dev", "--tmpfs", "/tmp"]
+        words += ["--perms", "0755", "--tmpfs", "/cache"]
+        words += ["--ro-bind", str(self.stage), "/sandbox"]
+        if self.given:
+            words += ["--ro-bind", str(self.given), "/given"]
+        return [*words, "--remount-ro", "/", "--chdir", "/tmp", "--"]
+
+
+def _prefixes():
+    """Return the folders of this Python and of its packages, if they are not in /usr."""
+    for prefix in (sys.base_prefix, sys.base_exec_prefix, sys.prefix):
+        path = Path(prefix).resolve()
+        if not path.is_relative_to("/usr"):
+            yield path
+
+
+def _installed():
+    """Return the folders of our own packages where they are installed beside the others."""
+    for folder in sys.path:
+        for name in OF_OURS:
+            path = Path(folder, name).resolve()
+            if path.is_dir() and any(path.is_relative_to(prefix) for prefix in _hidden_places()):
+                yield path
+
+
+def _hidden_places():
+    return {*_prefixes(), Path("/usr")}
+

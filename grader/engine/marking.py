@@ -1,0 +1,297 @@
+"""Marking one submission: from its bytes to a record and the autograded notebook."""
+
+import hashlib
+import time
+from dataclasses import dataclass, field, replace
+
+from grader.engine import master as roles
+from grader.engine.aligning import align
+from grader.engine.composing import compose, error_output, outputs_of, stream
+from grader.engine.jail import Lost
+from grader.engine.reading import Unreadable, read
+from grader.engine.student import Student
+from grader.engine.testing import Tester, Verdict
+from grader.records import (
+    CRASHED,
+    FAILED,
+    GRADED,
+    PASSED,
+    TIMED_OUT,
+    UNTOUCHED,
+    WAITING,
+    WRONG,
+    CellRecord,
+    Note,
+    Record,
+)
+
+
+@dataclass(frozen=True)
+class Habits:
+    """How the master's own tests have to be run, found out by running them on the master.
+
+    Parameters
+    ----------
+    sandboxed : frozenset of str
+        Graded cells that look at what does not cross: they run beside the student's code.
+    may_write : frozenset of str
+        Graded cells in which the right answer changes its arguments.
+    troubles : tuple of str
+        What the author of the tests should mend.
+    """
+
+    sandboxed: frozenset = frozenset()
+    may_write: frozenset = frozenset()
+    troubles: tuple = ()
+
+
+@dataclass
+class _Marking:
+    """What is known while one submission is marked."""
+
+    master: object
+    habits: Habits
+    student: Student
+    tester: Tester
+    notes: list
+    shown: dict = field(default_factory=dict)
+    cells: dict = field(default_factory=dict)
+    answers: dict = field(default_factory=dict)  # name of a cell to what was handed in for it
+    fates: dict = field(default_factory=dict)  # name of an answer to "timed out" or "crashed"
+
+
+def mark(master, data, jail, limits, habits=Habits(), student="", assignment=""):  # noqa: B008
+    """Mark one submission.
+
+    Parameters
+    ----------
+    master : Master
+        It decides.
+    data : bytes
+        What was handed in.
+    jail : Jail
+        Where the student's code runs.
+    limits : Limits
+        Bounds on it.
+    habits : Habits
+        From `learn_habits`.
+    student, assignment : str
+        For the record.
+
+    Returns
+    -------
+    record : Record
+        Marks, and everything that an instructor should know.
+    notebook : bytes or None
+        The autograded notebook; ``None`` if the submission could not be read.
+    """
+    started = time.monotonic()
+    facts = {
+        "student": student,
+        "assignment": assignment,
+        "submission": hashlib.sha256(data).hexdigest(),
+        "master": master.digest,
+    }
+    try:
+        placed, notes = align(master, read(data))
+    except Unreadable as trouble:
+        remark = f"not a readable notebook: {trouble}"
+        return Record(status=FAILED, remark=remark, **facts), None
+    runner = Student(jail, limits)
+    tester = Tester(master, runner, habits.may_write)
+    marking = _Marking(master, habits, runner, tester, notes)
+    try:
+        _run_all(marking, placed)
+    finally:
+        runner.close()
+    cells = tuple(marking.cells[cell.name] for cell in master.scored)
+    record = Record(
+        status=GRADED, cells=cells, notes=tuple(notes), seconds=time.monotonic() - started, **facts
+    )
+    return replace(record, remark=remark_on(record)), compose(master, placed, marking.shown)
+
+
+def learn_habits(master, jail, limits):
+    """Run the master's tests on its own answers, and learn how they have to be run."""
+    runner = Student(jail, limits)
+    tester = Tester(master, runner, _all_names(master))
+    placed, _ = align(master, read(master.as_handed_in()))
+    marking = _Marking(master, Habits(), runner, tester, [])
+    verdicts = {}
+    try:
+        for number, cell in enumerate(placed):
+            if cell.master is not None and cell.master.role == roles.GRADED:
+                verdicts[cell.master.name] = tester.test(cell.master)
+            elif cell.kind == "code":
+                _run_cell(marking, number, cell)
+    finally:
+        runner.close()
+    failed = {name: verdict for name, verdict in verdicts.items() if verdict.share < 1}
+    troubles = [v.author_error for v in failed.values() if v.author_error]
+    return Habits(
+        sandboxed=frozenset(name for name, v in failed.items() if not v.author_error),
+        may_write=frozenset(name for name, v in verdicts.items() if v.wrote),
+        troubles=tuple(troubles),
+    )
+
+
+def _all_names(master):
+    return frozenset(cell.name for cell in master.scored)
+
+
+def _run_all(marking, placed):
+    """Run the cells of a notebook in their order."""
+    for cell in placed:
+        if cell.master is not None and cell.master.role in (roles.ANSWER, roles.HAND):
+            marking.answers[cell.master.name] = cell
+    for number, cell in enumerate(placed):
+        role = cell.master.role if cell.master is not None else roles.FREE
+        if role == roles.HAND:
+            marking.cells[cell.master.name] = _waiting(cell)
+        if role == roles.GRADED:
+            _grade(marking, number, cell.master)
+        elif cell.kind == "code" and cell.source.strip():
+            _run_cell(marking, number, cell)
+
+
+def _run_cell(marking, number, cell):
+    """Run a cell in the sandbox and keep what it showed."""
+    seconds = cell.master.seconds if cell.master is not None else None
+    try:
+        result = marking.student.run(cell.source, seconds)
+    except Lost as lost:
+        late = lost.outcome == TIMED_OUT
+        why = marking.student.told_late(seconds) if late else f"the cell stopped it: {lost.why}"
+        marking.shown[number] = [error_output("TimeLimit" if late else "Stopped", why)]
+        _remember_fate(marking, cell, lost.outcome, why)
+        return
+    marking.shown[number] = outputs_of(result, number)
+    error = result["error"]
+    if error is None:
+        return
+    if error["type"] == "TimeUp":
+        _remember_fate(marking, cell, TIMED_OUT, error["text"])
+    else:
+        _remember_fate(marking, cell, None, f"its cell raised {error['type']}: {error['text']}")
+
+
+def _remember_fate(marking, cell, outcome, why):
+    """Let the claims on an answer know that its cell did not run to its end."""
+    if cell.master is None:
+        return
+    if outcome is not None:
+        marking.fates[cell.master.name] = outcome
+        name = cell.master.name
+        marking.notes.append(Note(outcome, name, f"{name}: {why}."))
+    for name in cell.master.names[0]:
+        marking.tester.broken[name] = why.splitlines()[0] if why else "its cell failed"
+
+
+def _waiting(cell):
+    """Record a cell that is marked by hand: waiting, or nothing if it was not touched."""
+    master = cell.master
+    untouched = cell.untouched and not master.meta.get("task")
+    return CellRecord(
+        name=master.name,
+        label=master.label if master.kind == "code" else master.name,
+        outcome=UNTOUCHED if untouched else WAITING,
+        points=0.0 if untouched else None,
+        max_points=master.points,
+        answer=_digest([cell]),
+        by_hand=True,
+    )
+
+
+def _grade(marking, number, cell):
+    """Run a graded cell where it belongs, and record what became of it."""
+    trusted = cell.name not in marking.habits.sandboxed
+    verdict = marking.tester.test(cell) if trusted else _test_inside(marking, cell)
+    judged = [a for a in marking.master.answers_of(cell) if a.name in marking.answers]
+    handed_in = [marking.answers[a.name] for a in judged]
+    outcome = _outcome(marking, verdict, handed_in)
+    if verdict.author_error:
+        marking.notes.append(Note("test", cell.name, verdict.author_error))
+    marking.shown[number] = _shown(verdict, cell)
+    marking.cells[cell.name] = CellRecord(
+        name=cell.name,
+        label=cell.label,
+        outcome=outcome,
+        points=verdict.share * cell.points,
+        max_points=cell.points,
+        sentence=verdict.sentence,
+        mistakes=verdict.mistakes,
+        answer=_digest(handed_in),
+        seconds=round(verdict.seconds, 4),
+        trusted=trusted,
+    )
+
+
+def _outcome(marking, verdict, handed_in):
+    """Say what became of a claim: an untouched answer or one that never ended is told as that."""
+    if verdict.outcome != WRONG or verdict.share:
+        return verdict.outcome
+    if handed_in and all(cell.untouched for cell in handed_in):
+        return UNTOUCHED
+    fates = [marking.fates.get(cell.master.name) for cell in handed_in]
+    return next(filter(None, fates), WRONG)
+
+
+def _test_inside(marking, cell):
+    """Run a graded cell in the sandbox alone: what it says is what the student's code lets it."""
+    started = time.monotonic()
+    try:
+        result = marking.student.run(cell.source, cell.seconds)
+    except Lost as lost:
+        return Verdict(lost.outcome, sentence=f"The notebook stopped: {lost.why}.")
+    error = result["error"]
+    if error is None:
+        return Verdict(PASSED, 1.0, seconds=time.monotonic() - started)
+    outcome = TIMED_OUT if error["type"] == "TimeUp" else WRONG
+    text = error["text"].splitlines()[0] if error["text"] and not cell.hides else ""
+    sentence = f"{error['type']}: {text}" if text else "A hidden test fails."
+    return Verdict(outcome, sentence=sentence, seconds=time.monotonic() - started)
+
+
+def _shown(verdict, cell):
+    """Return the outputs of a graded cell, without what the student's code printed in it."""
+    outputs = [stream(verdict.shown)] if verdict.shown and not cell.hides else []
+    if verdict.share < 1 and verdict.sentence:
+        outputs.append(error_output("NotYet", verdict.sentence))
+    return outputs
+
+
+def _digest(cells):
+    """Digest the answers that a claim judges."""
+    text = "\0".join(cell.source for cell in cells)
+    return hashlib.sha256(text.encode()).hexdigest()[:16]
+
+
+def remark_on(record):
+    """Say in one line what an instructor should know first."""
+    automatic = [cell for cell in record.cells if not cell.by_hand]
+    answered = [cell for cell in record.cells if cell.outcome != UNTOUCHED]
+    if record.cells and not answered:
+        return "all answers untouched"
+    parts = {
+        "timed out": [cell for cell in automatic if cell.outcome == TIMED_OUT],
+        "stopped the notebook": [cell for cell in automatic if cell.outcome == CRASHED],
+        "no points": [c for c in automatic if c.outcome in (WRONG, UNTOUCHED) and not c.points],
+        "part of the points": [c for c in automatic if c.points and c.points < c.max_points],
+    }
+    told = [f"{what}: {listed([c.name for c in cells])}" for what, cells in parts.items() if cells]
+    return "; ".join([*told, *_told_notes(record.notes)])
+
+
+def _told_notes(notes):
+    """Count notes by kind."""
+    kinds = [note.kind for note in notes if note.kind not in (TIMED_OUT, CRASHED)]
+    return [
+        f"{kind}: {listed([note.cell for note in notes if note.kind == kind and note.cell])}"
+        for kind in dict.fromkeys(kinds)
+    ]
+
+
+def listed(names, most=4):
+    """List names, the first few in full."""
+    more = f" and {len(names) - most} more" if len(names) > most else ""
+    return ", ".join(names[:most]) + more

@@ -1,0 +1,40 @@
+"""What lies in the sandbox: the far side's own files, a stand-in for `grader`, a cut library."""
+
+import shutil
+from pathlib import Path
+
+from grader.engine.withheld import write_library
+
+HERE = Path(__file__).parent
+_STAND_IN = '''\
+"""Stands for the grader in a sandbox: a notebook's own checks pass by, the graded ones count."""
+
+from grader.ready import ready
+
+__all__ = ["check", "ready"]
+
+
+def check(answer, claim=None, **more):
+    """Check nothing: the cells that give points are run elsewhere."""
+'''
+
+
+def set_stage(folder, master):
+    """Fill a folder with what the sandbox shows as ``/sandbox``.
+
+    Parameters
+    ----------
+    folder : Path
+        An empty folder.
+    master : Master
+        Its answers are withheld from the library.
+    """
+    engine = folder / "grader" / "engine"
+    engine.mkdir(parents=True)
+    (folder / "grader" / "__init__.py").write_text(_STAND_IN, "utf-8")
+    shutil.copy(HERE.parent / "ready.py", folder / "grader")
+    (engine / "__init__.py").touch()
+    shutil.copytree(HERE / "far", engine / "far", ignore=shutil.ignore_patterns("__pycache__"))
+    write_library(folder / "transformer_block", master.asked)
+    for path in (folder, *folder.rglob("*")):
+        path.chmod(0o755 if path.is_dir() else 0o644)
