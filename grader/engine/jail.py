@@ -134,18 +134,16 @@ class Jail:
         return lines[-1] if lines else "it ended without a word"
 
     def memory(self):
-        """Return the MiB that the processes of the sandbox use, beside the warm server's."""
+        """Return the MiB that a notebook's processes have taken beyond what is warm already."""
         import psutil
 
+        extra = 0
         with contextlib.suppress(psutil.Error):
-            below = psutil.Process(self.process.pid).children(recursive=True)
-            sizes = []
-            for process in below:
+            warm, *others = _server_and_below(psutil.Process(self.process.pid))
+            for process in others:
                 with contextlib.suppress(psutil.Error):
-                    memory = process.memory_info()
-                    sizes.append(memory.rss - memory.shared)
-            return sum(sizes) >> 20
-        return 0
+                    extra += max(0, process.memory_info().rss - warm.memory_info().rss)
+        return extra >> 20
 
     def _settings(self):
         """Return what the server is told."""
@@ -210,6 +208,15 @@ class Jail:
         if self.given:
             words += ["--ro-bind", str(self.given), "/given"]
         return [*words, "--remount-ro", "/", "--chdir", "/tmp", "--"]
+
+
+def _server_and_below(process):
+    """Return the warm server, found below the walls' own processes, and all that it started."""
+    below = process.children(recursive=True)
+    if not below:
+        return [process]
+    largest = max([process, *below[:2]], key=lambda one: one.memory_info().rss)
+    return [largest, *largest.children(recursive=True)]
 
 
 def _prefixes():

@@ -45,8 +45,11 @@ class Student:
         """Run a cell; return what it showed and its error. `Lost` if that killed the notebook."""
         with self.at_work(seconds) as link:
             result = link.run(source)
-        if (result["error"] or {}).get("type") == "TimeUp":
+        kind = (result["error"] or {}).get("type")
+        if kind == "TimeUp":
             result["error"]["text"] = self.told_late(seconds)
+        elif kind == "MemoryError" and self.jail.memory() > self.limits.memory // 4:
+            self.lose()  # what fills the memory would fill it for the cells that follow
         else:
             self.done.append(source)
         return result

@@ -7,10 +7,11 @@ import sys
 import time
 import warnings
 
-from IPython.core.displayhook import CapturingDisplayHook
-from IPython.core.displaypub import CapturingDisplayPublisher
+from IPython.core.displayhook import DisplayHook
+from IPython.core.displaypub import DisplayPublisher
 from IPython.core.interactiveshell import InteractiveShell
 from IPython.core.magic import Magics, line_cell_magic, line_magic, magics_class
+from traitlets import Type
 from traitlets.config import Config
 
 from grader.engine.far.clock import time_limit
@@ -105,6 +106,48 @@ class Stream(io.TextIOBase):
         return True
 
 
+class Hook(DisplayHook):
+    """Takes the values of last expressions."""
+
+    def write_output_prompt(self):
+        """Write no prompt."""
+
+    def write_format_data(self, format_dict, md_dict=None):
+        """Keep a value as a result of the cell."""
+        self.shell.outputs.show("execute_result", format_dict)
+
+    def log_output(self, format_dict):
+        """Keep no log."""
+
+    def finish_displayhook(self):
+        """End no line."""
+        self._is_active = False
+
+
+class Publisher(DisplayPublisher):
+    """Takes what ``display`` is given."""
+
+    def publish(self, data, *args, **kwargs):
+        """Keep what is displayed."""
+        self.shell.outputs.show("display_data", data)
+
+
+class QuietShell(InteractiveShell):
+    """IPython without history, prompts and tracebacks; ``outputs`` takes what is shown."""
+
+    displayhook_class = Type(Hook)
+    display_pub_class = Type(Publisher)
+    outputs = None
+
+    def showtraceback(self, *args, **kwargs):
+        """Print nothing: the error is told by the side that marks."""
+
+    showsyntaxerror = showtraceback
+
+    def ask_exit(self):
+        """Stay: ``quit()`` would end the notebook of a person, and its marks with it."""
+
+
 @magics_class
 class Harmless(Magics):
     """Magics that a notebook may hold, and what becomes of them while it is marked."""
@@ -123,10 +166,8 @@ class Shell:
         settings.HistoryManager.enabled = False
         settings.InteractiveShell.colors = "nocolor"
         settings.InteractiveShell.cache_size = 0
-        self.shell = InteractiveShell.instance(config=settings)
+        self.shell = QuietShell.instance(config=settings)
         self.shell.display_formatter.active_types = ["text/plain", "image/png"]
-        self.shell.showtraceback = self.shell.showsyntaxerror = lambda *args, **kwargs: None
-        self.outputs = Outputs()
         self._replace_magics()
         self._replace_questions()
         self.names = self.shell.user_ns
@@ -146,7 +187,7 @@ class Shell:
         manager.magics["line"][name] = manager.magics["cell"][name] = run
 
     def _refuse(self, what):
-        self.outputs.write("stderr", REFUSED.format(what.splitlines()[0][:80]))
+        self.shell.outputs.write("stderr", REFUSED.format(what.splitlines()[0][:80]))
 
     def _replace_questions(self):
         """Let nothing wait for a person who is not there."""
@@ -161,30 +202,22 @@ class Shell:
     @contextlib.contextmanager
     def watching(self):
         """Collect what is written and shown; yield where it goes."""
-        self.outputs = outputs = Outputs()
-        shell = self.shell
-        streams = Stream(outputs, "stdout"), Stream(outputs, "stderr")
-        publisher = CapturingDisplayPublisher(shell=shell)
-        publisher.publish = lambda data, *args, **kwargs: outputs.show("display_data", data)
-        hook = CapturingDisplayHook(shell=shell, outputs=[])
-        shell.display_pub, before = publisher, shell.display_pub
+        self.shell.outputs = outputs = Outputs()
         with (
-            contextlib.redirect_stdout(streams[0]),
-            contextlib.redirect_stderr(streams[1]),
-            _hooked(shell, hook),
+            contextlib.redirect_stdout(Stream(outputs, "stdout")),
+            contextlib.redirect_stderr(Stream(outputs, "stderr")),
         ):
-            yield outputs, hook
-        shell.display_pub = before
+            yield outputs
 
     def run(self, source, limit):
         """Run one cell for so many seconds; return what it showed and its error."""
         start = time.monotonic()
-        with self.watching() as (outputs, hook), time_limit(limit) as clock:
+        error = None
+        with self.watching() as outputs, time_limit(limit) as clock:
             result = self.shell.run_cell(source, store_history=False)
-            for shown in hook.outputs:
-                outputs.show("execute_result", shown["data"])
+            error = result.error_before_exec or result.error_in_exec
             self._show_figures(outputs)
-        error = clock.error or result.error_before_exec or result.error_in_exec
+        error = clock.error or error
         told = None if error is None else describe_error(error)
         return {"outputs": outputs.told(), "error": told, "seconds": time.monotonic() - start}
 
@@ -204,13 +237,3 @@ class Shell:
         if pyplot:
             pyplot.close("all")
 
-
-@contextlib.contextmanager
-def _hooked(shell, hook):
-    """Let the values of last expressions go to a hook."""
-    before, shell.displayhook = shell.displayhook, hook
-    trap, shell.display_trap.hook = shell.display_trap.hook, hook
-    try:
-        yield
-    finally:
-        shell.displayhook, shell.display_trap.hook = before, trap
