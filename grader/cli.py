@@ -6,7 +6,7 @@ import sys
 from pathlib import Path
 
 from grader.errors import UsageError, UserError
-from grader.verbs import Verb, collect
+from grader.verbs import Verb, collect, grade
 
 ROOT = Path(__file__).resolve().parent.parent
 
@@ -62,26 +62,11 @@ def _course(options):
     return 0
 
 
-def _grade_arguments(parser):
-    parser.add_argument("folder", metavar="DIR", type=Path, help="the course folder")
-    parser.add_argument("assignment", metavar="SHEET", help="which sheet: rmsnorm, …")
-    parser.add_argument(
-        "--student", action="append", metavar="ID", help="mark this student only; may be repeated"
-    )
-    parser.add_argument("--json", action="store_true", help="print the same facts as JSON")
-
-
-def _grade(options):
-    from grader import grading
-
-    return grading.run(options.folder, options.assignment, options.student, options.json)
-
-
 VERBS = {
     "build": Verb("make the learners' notebooks from the sheets", _build_arguments, _build),
     "course": Verb("make a course folder for nbgrader", _course_arguments, _course),
     "collect": collect.VERB,
-    "grade": Verb("mark all submissions of a sheet", _grade_arguments, _grade),
+    "grade": grade.VERB,
 }
 
 

@@ -78,7 +78,7 @@ class Course:
     @property
     def assignments(self):
         """Names of the sheets that the course holds."""
-        return sorted(path.stem for path in (self.folder / "source").glob("*/*.ipynb"))
+        return sorted({path.parent.name for path in self.folder.glob("source/*/*.ipynb")})
 
     def masters(self, assignment):
         """Return the paths of an assignment's solved notebooks, sorted."""

@@ -1,93 +1,86 @@
-"""Marking a class: one submission at a time, so that none can stop the others."""
+"""Marking a class: who is marked, by how many workers, and what is kept of earlier runs."""
 
-import multiprocessing
+import contextlib
+import fcntl
+import hashlib
 import os
-import sys
+import tempfile
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from grader.course import Course
+from grader.collecting.candidates import answer_ids, find_submission
+from grader.engine.jail import AUTO
+from grader.engine.limits import Limits
+from grader.engine.master import load_masters
+from grader.engine.pool import Pool
+from grader.engine.stage import set_stage
+from grader.engine.worker import Job, Submission, digest_of, when_submitted
 from grader.errors import UsageError, UserError
-from grader.outcomes import FAILED, Outcome, as_json, print_table
+from grader.records import (
+    NOT_SUBMITTED,
+    Record,
+    read_record,
+    record_path,
+    write_record,
+)
 
-PATIENCE = 5  # seconds that a worker has for ending by itself
+LOCK = "records/.lock"
 
 
-def run(folder, assignment, students=None, json=False):
-    """Mark the submissions of one sheet, print the outcomes, and return the exit code.
+@dataclass(frozen=True)
+class Way:
+    """How a class is marked.
 
     Parameters
     ----------
-    folder : Path
-        The course folder.
-    assignment : str
-        The sheet.
-    students : list of str, optional
-        Mark only these; all students with a folder in ``submitted/`` or in the gradebook
-        otherwise.
-    json : bool
-        Print JSON in place of the table.
-
-    Returns
-    -------
-    exit_code : int
-        1 if a submission could not be marked, or the marking was stopped; 0 otherwise.
+    workers : int, optional
+        How many submissions at a time; as many as there are processors otherwise.
+    mode : str
+        ``"auto"`` or ``"limits"``, as in `grader.engine.jail.Jail`.
+    again : bool
+        Mark also what was marked already, with the same bytes on both sides.
+    seconds : float, optional
+        For one cell; what the course's settings say otherwise.
+    db : str, optional
+        URL of another gradebook.
     """
-    course = Course.open(folder)
-    course.require_assignment(assignment)
-    with Worker(course, assignment) as worker:
-        wanted = _choose(students, _all_students(course, worker.known_students), folder)
-        outcomes, stopped = _mark_all(worker, wanted)
-    if json:
-        print(as_json(assignment, outcomes))
-    else:
-        print_table(assignment, outcomes)
-    if stopped:
-        print(
-            f"stopped: {len(outcomes)} of {len(wanted)} students marked; "
-            "the same command marks all of them again",
-            file=sys.stderr,
-        )
-    return int(stopped or any(outcome.status == FAILED for outcome in outcomes))
+
+    workers: int | None = None
+    mode: str = AUTO
+    again: bool = False
+    seconds: float | None = None
+    db: str | None = None
 
 
-def _all_students(course, known):
-    """Return the ids of students with a folder or a line in the gradebook, sorted."""
-    folders = course.folder.glob("submitted/[!.]*")
-    return sorted({path.name for path in folders if path.is_dir()}.union(known))
+@dataclass
+class Marked:
+    """What marking a class gave.
+
+    Parameters
+    ----------
+    records : list of Record
+        By student.
+    asked : int
+        How many there should be.
+    kept : int
+        How many had been marked before.
+    troubles : list of str
+        What the author of the tests should mend.
+    """
+
+    records: list = field(default_factory=list)
+    asked: int = 0
+    kept: int = 0
+    troubles: list = field(default_factory=list)
+
+    @property
+    def stopped(self):
+        """Whether Ctrl-C came before the end."""
+        return len(self.records) < self.asked
 
 
-def _choose(students, everybody, folder):
-    """Return the students to mark; ``UsageError`` for one that nobody knows."""
-    for student in students or []:
-        if student not in everybody:
-            raise UsageError(
-                f"no student {student!r}: there is no {Path(folder, 'submitted', student)}"
-            )
-    return students or everybody
-
-
-def _mark_all(worker, students):
-    """Mark student after student under a progress bar, until the end or Ctrl-C."""
-    from rich.console import Console
-    from rich.markup import escape
-    from rich.progress import Progress
-
-    console = Console(stderr=True)
-    outcomes = []
-    with Progress(console=console, transient=True, disable=not console.is_terminal) as bar:
-        task = bar.add_task("marking", total=len(students))
-        try:
-            for student in students:
-                bar.update(task, description=f"marking {escape(student)}")
-                outcomes.append(worker.mark(student))
-                bar.advance(task)
-        except KeyboardInterrupt:
-            return outcomes, True
-    return outcomes, False
-
-
-class Worker:
-    """A process of its own that marks: nbgrader's noise stays in it, and its death is survived.
+def mark_all(course, assignment, students=None, way=Way(), watch=None):  # noqa: B008
+    """Mark the submissions of a sheet, and put the marks into the gradebook.
 
     Parameters
     ----------
@@ -95,73 +88,130 @@ class Worker:
         The course folder.
     assignment : str
         The sheet.
+    students : list of str, optional
+        Only these; everybody with a folder in ``submitted/`` or in the gradebook otherwise.
+    way : Way
+        How.
+    watch : callable, optional
+        Called with the number of students, returns what is called with each record.
+
+    Returns
+    -------
+    marked : Marked
+        Also what was done before Ctrl-C, if that came.
+
+    Raises
+    ------
+    UserError
+        If another run works on this course, or there is no sandbox.
     """
+    from grader.gradebook import store
 
-    def __init__(self, course, assignment):
-        self.job = (course, assignment)
+    with only_run(course):
+        found = [_find(course, assignment, s) for s in _choose(course, students, way.db)]
+        marked = Marked(asked=len(found))
+        told = watch(len(found)) if watch else lambda record: None
+        with contextlib.suppress(KeyboardInterrupt):
+            for record in _mark(course, assignment, found, way, marked):
+                marked.records.append(record)
+                told(record)
+        marked.records.sort(key=lambda record: record.student)
+        marked.records = store(course, assignment, marked.records, way.db)
+    return marked
 
-    def __enter__(self):
-        """Start the process."""
-        self._start()
-        return self
 
-    def __exit__(self, *trouble):
-        """End the process; the kernel of a notebook that it was running notices, and ends too.
-
-        While a cell runs, nbclient takes the first signal as a wish to end the kernel alone.
-        """
-        self.pipe.close()
-        self.process.terminate()
-        self.process.join(PATIENCE)
-        self.process.kill()
-        self.process.join()
-
-    def _start(self):
-        """Start the process, and take from it what students the gradebook knows."""
-        context = multiprocessing.get_context("spawn")
-        self.pipe, far = context.Pipe()
-        self.process = context.Process(target=_serve, args=(far, *self.job), daemon=True)
-        self.process.start()
-        far.close()
-        greeting = self.pipe.recv()
-        if isinstance(greeting, Exception):
-            raise greeting
-        self.known_students = greeting
-
-    def mark(self, student):
-        """Return the outcome of one student; a new process takes over if this one dies."""
-        self.pipe.send(student)
+@contextlib.contextmanager
+def only_run(course):
+    """Refuse to work on a course folder beside another run."""
+    path = course.folder / LOCK
+    path.parent.mkdir(exist_ok=True)
+    with path.open("a") as file:
         try:
-            return self.pipe.recv()
-        except EOFError:
-            self.process.join()
-            code = self.process.exitcode
-            self._start()
-            return Outcome(student, FAILED, f"the marking process ended with code {code}")
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError as trouble:
+            raise UserError(
+                f"{course.folder}: another run is marking this course; wait until it has ended"
+            ) from trouble
+        yield
 
 
-def _serve(pipe, course, assignment):
-    """Work in the worker's process: tell who is known, then mark whoever is asked for."""
-    _leave_terminal()
+def _choose(course, students, db):
+    """Return the students to mark; ``UsageError`` for one that nobody knows."""
+    folders = [path.name for path in course.folder.glob("submitted/[!.]*") if path.is_dir()]
+    everybody = {*folders, *_in_gradebook(course, db)}
+    for student in students or []:
+        if student not in everybody:
+            raise UsageError(
+                f"no student {student!r}: there is no {course.folder / 'submitted' / student}"
+            )
+    return sorted(set(students or everybody))
+
+
+def _in_gradebook(course, db):
+    """Return the ids of the students in the gradebook."""
+    from sqlalchemy import select
+
+    from grader.gradebook.connecting import transaction
+    from grader.gradebook.tables import STUDENTS
+
+    with transaction(course, db) as connection:
+        return list(connection.scalars(select(STUDENTS.c.id)))
+
+
+def _find(course, assignment, student):
+    """Find what a student handed in: a `Submission`, or the record that says there is none."""
+    folder = course.folder / "submitted" / student / assignment
+    files, notes = [], []
+    for master in course.masters(assignment):
+        path, told = find_submission(folder, master.name, answer_ids(master.read_bytes()))
+        notes += told
+        if path is not None:
+            files.append((master.stem, path))
+    if files:
+        return Submission(student, tuple(files), tuple(notes), when_submitted(folder))
+    remark = "; ".join(note.text for note in notes) or "nothing handed in"
+    return Record(student, assignment, NOT_SUBMITTED, remark, notes=tuple(notes))
+
+
+def _mark(course, assignment, found, way, marked):
+    """Yield records: those that stand, those of who handed in nothing, and the new ones."""
+    masters = load_masters(course.folder, assignment)
+    todo = []
+    for one in found:
+        record = one if isinstance(one, Record) else _standing(course, assignment, one, masters)
+        if isinstance(one, Record):
+            write_record(course.folder, one)
+        if record is None or (way.again and one is not record):
+            todo.append(one)
+        else:
+            marked.kept += record is not one
+            yield record
+    if not todo:
+        return
+    with tempfile.TemporaryDirectory(prefix="stage-") as stage:
+        set_stage(Path(stage), masters.values())
+        job = Job(course.folder, assignment, Path(stage), _limits(course, way), way.mode)
+        with Pool(job, min(way.workers or os.cpu_count() or 1, len(todo))) as pool:
+            yield from pool.mark(todo)
+            marked.troubles = pool.troubles
+
+
+def _standing(course, assignment, submission, masters):
+    """Return the record of an earlier run, if both sides have the same bytes as then."""
     try:
-        from grader import marking
-
-        pipe.send(marking.known_students(course))
-    except UserError as trouble:
-        pipe.send(trouble)
-        return
-    except Exception as trouble:  # a gradebook can fail in many ways
-        pipe.send(
-            UserError(f"{course.folder}: {type(trouble).__name__}: {trouble}".splitlines()[0])
-        )
-        return
-    while True:
-        pipe.send(marking.mark(course, assignment, pipe.recv()))
+        record = read_record(record_path(course.folder, assignment, submission.student))
+    except (OSError, ValueError):
+        return None
+    digests = [hashlib.sha256(path.read_bytes()).hexdigest() for _, path in submission.files]
+    same = record.submission == digest_of(digests)
+    same &= record.master == digest_of(masters[name].digest for name, _ in submission.files)
+    return replace(record, submitted=submission.submitted) if same else None
 
 
-def _leave_terminal():
-    """Give up the terminal: no noise on it, and no Ctrl-C from it (the parent ends us)."""
-    os.setsid()
-    nowhere = os.open(os.devnull, os.O_RDWR)
-    for stream in (0, 1, 2):
-        os.dup2(nowhere, stream)
+def _limits(course, way):
+    """Return the bounds on a submission: the time is the course's own, unless asked otherwise."""
+    if way.seconds:
+        return Limits(seconds=way.seconds)
+    seconds = course.config.get("Execute", {}).get("timeout")
+    seconds = seconds or course.config.get("ExecutePreprocessor", {}).get("timeout")
+    return Limits(seconds=float(seconds)) if isinstance(seconds, int | float) else Limits()

@@ -20,6 +20,7 @@ from grader.records import (
     UNTOUCHED,
     WAITING,
     WRONG,
+    AnswerRecord,
     CellRecord,
     Note,
     Record,
@@ -60,7 +61,7 @@ class _Marking:
     fates: dict = field(default_factory=dict)  # name of an answer to "timed out" or "crashed"
 
 
-def mark(master, data, jail, limits, habits=Habits(), student="", assignment=""):  # noqa: B008
+def mark(master, data, jail, limits, habits, student="", assignment="", notebook=""):
     """Mark one submission.
 
     Parameters
@@ -75,7 +76,7 @@ def mark(master, data, jail, limits, habits=Habits(), student="", assignment="")
         Bounds on it.
     habits : Habits
         From `learn_habits`.
-    student, assignment : str
+    student, assignment, notebook : str
         For the record.
 
     Returns
@@ -104,11 +105,24 @@ def mark(master, data, jail, limits, habits=Habits(), student="", assignment="")
         _run_all(marking, placed)
     finally:
         runner.close()
-    cells = tuple(marking.cells[cell.name] for cell in master.scored)
+    cells = (marking.cells[cell.name] for cell in master.scored)
     record = Record(
-        status=GRADED, cells=cells, notes=tuple(notes), seconds=time.monotonic() - started, **facts
+        status=GRADED,
+        cells=tuple(replace(cell, notebook=notebook) for cell in cells),
+        answers=tuple(_answers(marking, notebook)),
+        notes=tuple(notes),
+        seconds=time.monotonic() - started,
+        **facts,
     )
-    return replace(record, remark=remark_on(record)), compose(master, placed, marking.shown)
+    return record, compose(master, placed, marking.shown)
+
+
+def _answers(marking, notebook):
+    """Record every answer that was asked for."""
+    for cell in marking.master.cells:
+        if cell.meta.get("solution"):
+            answer = marking.answers[cell.name]
+            yield AnswerRecord(cell.name, _digest([answer]), answer.untouched, notebook)
 
 
 def learn_habits(master, jail, limits):

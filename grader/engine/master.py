@@ -6,7 +6,6 @@ import json
 import re
 from dataclasses import dataclass, replace
 from functools import cached_property
-from pathlib import Path
 
 from grader.library import names_of
 
@@ -91,15 +90,12 @@ class Master:
         Of the notebook format.
     digest : str
         SHA-256 of its bytes and of the release's.
-    given : Path or None
-        Folder of the files that were handed out with the sheet.
     """
 
     cells: tuple
     metadata: dict
     minor: int
     digest: str
-    given: Path | None = None
 
     @cached_property
     def by_name(self):
@@ -135,8 +131,8 @@ def _as_json(cell, source):
     return {"cell_type": cell.kind, "source": source, "metadata": meta, "id": cell.id}
 
 
-def load_master(folder, assignment):
-    """Read the master of a sheet from a course folder.
+def load_masters(folder, assignment):
+    """Read the masters of an assignment from a course folder.
 
     Parameters
     ----------
@@ -147,18 +143,21 @@ def load_master(folder, assignment):
 
     Returns
     -------
-    master : Master
-        From ``source/``, with the stubs from ``release/``.
+    masters : dict
+        By name of the notebook: from ``source/``, with the stubs from ``release/``.
     """
-    source = folder / "source" / assignment / f"{assignment}.ipynb"
-    release = folder / "release" / assignment / f"{assignment}.ipynb"
+    paths = sorted((folder / "source" / assignment).glob("*.ipynb"))
+    return {path.stem: _load(path, folder / "release" / assignment / path.name) for path in paths}
+
+
+def _load(source, release):
     solved, public = source.read_bytes(), release.read_bytes() if release.is_file() else b""
     stripped = json.loads(public) if public else _strip(source)
     digest = hashlib.sha256(solved + public).hexdigest()
-    return master_of(json.loads(solved), stripped, digest, release.parent if public else None)
+    return master_of(json.loads(solved), stripped, digest)
 
 
-def master_of(solved, released, digest="", given=None):
+def master_of(solved, released, digest=""):
     """Make a master of a solved notebook and of the one that learners got, both as JSON."""
     stubs = {_name(cell): _source(cell) for cell in released["cells"]}
     metas = {_name(cell): _meta(cell) for cell in released["cells"]}
@@ -167,7 +166,7 @@ def master_of(solved, released, digest="", given=None):
         "kernelspec": {"display_name": "Python 3", "language": "python", "name": "python3"},
         "language_info": {"name": "python"},
     } | {key: solved.get("metadata", {}).get(key, {}) for key in ("kernelspec", "language_info")}
-    return Master(tuple(cells), metadata, solved.get("nbformat_minor", 4), digest, given)
+    return Master(tuple(cells), metadata, solved.get("nbformat_minor", 4), digest)
 
 
 def _strip(path):

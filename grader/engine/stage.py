@@ -19,15 +19,15 @@ def check(answer, claim=None, **more):
 '''
 
 
-def set_stage(folder, master):
+def set_stage(folder, masters):
     """Fill a folder with what the sandbox shows as ``/sandbox``.
 
     Parameters
     ----------
     folder : Path
         An empty folder.
-    master : Master
-        Its answers are withheld from the library.
+    masters : iterable of Master
+        Their answers are withheld from the library.
     """
     engine = folder / "grader" / "engine"
     engine.mkdir(parents=True)
@@ -35,6 +35,8 @@ def set_stage(folder, master):
     shutil.copy(HERE.parent / "ready.py", folder / "grader")
     (engine / "__init__.py").touch()
     shutil.copytree(HERE / "far", engine / "far", ignore=shutil.ignore_patterns("__pycache__"))
-    write_library(folder / "transformer_block", master.asked)
+    asked = set().union(*(master.asked for master in masters))
+    write_library(folder / "transformer_block", asked)
+    (folder / "cache").mkdir()
     for path in (folder, *folder.rglob("*")):
         path.chmod(0o755 if path.is_dir() else 0o644)

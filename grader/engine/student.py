@@ -30,11 +30,10 @@ class Student:
         self.why_lost = ""
 
     def close(self):
-        """End the notebook."""
+        """End the notebook; `NoSandbox` if it is the sandbox that has ended."""
         if self.link is not None:
-            self.link.close()
-            self.link = None
-            self.jail.stop()
+            self.lose()
+        self.jail.stop()
 
     def seconds_for(self, wanted=None):
         """Return the time limit of the next cell: less if the notebook has used up its time."""

@@ -1,0 +1,106 @@
+"""Workers side by side: whoever is free takes the next submission."""
+
+import multiprocessing
+from multiprocessing.connection import wait
+
+from grader.engine import worker
+from grader.engine.jail import NoSandbox
+from grader.errors import UserError
+from grader.records import FAILED, Record
+
+PATIENCE = 5  # seconds that a worker has for ending by itself
+
+
+class _Hand:
+    """One worker as its parent sees it."""
+
+    def __init__(self, job):
+        context = multiprocessing.get_context("spawn")
+        self.pipe, far = context.Pipe()
+        self.process = context.Process(target=worker.serve, args=(far, job), daemon=True)
+        self.process.start()
+        far.close()
+        self.submission = None
+        self.ready = False
+
+    def give(self, submission):
+        self.submission = submission
+        self.pipe.send(submission)
+
+    def end(self):
+        self.pipe.close()
+        self.process.terminate()
+        self.process.join(PATIENCE)
+        self.process.kill()
+        self.process.join()
+
+
+class Pool:
+    """Marks submissions with several workers.
+
+    Parameters
+    ----------
+    job : Job
+        What every worker is started for.
+    size : int
+        How many there are.
+    """
+
+    def __init__(self, job, size):
+        self.job, self.size = job, size
+        self.hands = []
+        self.troubles = []  # what the author of the tests should know
+
+    def __enter__(self):
+        """Start the workers."""
+        self.hands = [_Hand(self.job) for _ in range(self.size)]
+        return self
+
+    def __exit__(self, *trouble):
+        """End the workers, and with them everything that they started."""
+        for hand in self.hands:
+            hand.end()
+
+    def mark(self, submissions):
+        """Yield the records of submissions as they are done."""
+        waiting = list(reversed(submissions))
+        left = len(submissions)
+        while left:
+            by_pipe = {hand.pipe: hand for hand in self.hands}
+            for pipe in wait(list(by_pipe)):
+                record = self._hear(by_pipe[pipe], waiting)
+                if record is not None:
+                    left -= 1
+                    yield record
+
+    def _hear(self, hand, waiting):
+        """Take what a worker says, give it the next submission, and return a record if one came."""
+        try:
+            said = hand.pipe.recv()
+        except (EOFError, OSError):
+            return self._replace(hand)
+        if isinstance(said, NoSandbox):
+            raise UserError(str(said))
+        record = None if not hand.ready else said
+        if not hand.ready:
+            hand.ready, self.troubles = True, said
+        hand.submission = None
+        if waiting:
+            hand.give(waiting.pop())
+        return record
+
+    def _replace(self, hand):
+        """Start a worker in the place of one that died; its submission is told as not marked."""
+        if not hand.ready:
+            raise UserError("a marking process ended before it could begin: is memory left?")
+        hand.process.join()
+        self.hands[self.hands.index(hand)] = _Hand(self.job)
+        if hand.submission is None:
+            return None
+        return Record(
+            hand.submission.student,
+            self.job.assignment,
+            FAILED,
+            f"the marking process ended with code {hand.process.exitcode}",
+        )
+

@@ -1,0 +1,236 @@
+"""A worker: one process of the trusted side and one sandbox; a fork of it marks each submission."""
+
+import ctypes
+import os
+import pickle
+import signal
+import sys
+from dataclasses import dataclass, replace
+from datetime import datetime
+from pathlib import Path
+
+from grader.course import Course
+from grader.engine.jail import AUTO, Jail, NoSandbox
+from grader.engine.limits import Limits
+from grader.engine.master import load_masters
+from grader.files import write_whole
+from grader.records import FAILED, Record, write_record
+
+PR_SET_PDEATHSIG = 1
+TRIES = 2  # a computer's trouble is tried again once, and is never a student's
+
+
+@dataclass(frozen=True)
+class Job:
+    """What a worker is started for.
+
+    Parameters
+    ----------
+    folder : Path
+        The course folder.
+    assignment : str
+        The sheet.
+    stage : Path
+        What the sandbox shows, from `set_stage`.
+    limits : Limits
+        Bounds on a submission.
+    mode : str
+        As in `Jail`.
+    """
+
+    folder: Path
+    assignment: str
+    stage: Path
+    limits: Limits = Limits()
+    mode: str = AUTO
+
+
+@dataclass(frozen=True)
+class Submission:
+    """What one student handed in.
+
+    Parameters
+    ----------
+    student : str
+        Whose it is.
+    files : tuple of (str, Path)
+        Name of the notebook and where it is.
+    notes : tuple of Note
+        What was found on the way to it.
+    submitted : str or None
+        When, in ISO 8601.
+    """
+
+    student: str
+    files: tuple
+    notes: tuple = ()
+    submitted: str | None = None
+
+
+def die_with_parent():
+    """Let the system end this process when the one that started it ends."""
+    if sys.platform == "linux":
+        ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
+
+
+def serve(pipe, job):
+    """Work in the worker's process: learn the master's habits, then mark whatever is sent."""
+    die_with_parent()
+    _leave_terminal()
+    try:
+        with _Workshop(job) as workshop:
+            pipe.send(workshop.troubles)
+            while True:
+                pipe.send(workshop.mark(pipe.recv()))
+    except NoSandbox as trouble:
+        pipe.send(trouble)
+    except EOFError:
+        return
+
+
+def _leave_terminal():
+    """Give up the terminal: no noise on it, and no Ctrl-C from it (the parent ends us)."""
+    os.setsid()
+    nowhere = os.open(os.devnull, os.O_RDWR)
+    for stream in (0, 1, 2):
+        os.dup2(nowhere, stream)
+
+
+class _Workshop:
+    """A sandbox, the masters, and what was learned about them."""
+
+    def __init__(self, job):
+        self.job = job
+        self.masters = load_masters(job.folder, job.assignment)
+
+    def __enter__(self):
+        from grader.engine.marking import learn_habits  # NumPy and the checks, while it starts
+
+        self.jail = self._new_jail()
+        limits = self.job.limits
+        self.habits = {
+            name: learn_habits(master, self.jail, limits) for name, master in self.masters.items()
+        }
+        self.troubles = [told for habits in self.habits.values() for told in habits.troubles]
+        self.troubles += [
+            f"{cell} looks at what does not leave the sandbox: it runs inside"
+            for habits in self.habits.values()
+            for cell in sorted(habits.sandboxed)
+        ]
+        return self
+
+    def __exit__(self, *trouble):
+        self.jail.__exit__(*trouble)
+
+    def _new_jail(self):
+        given = self.job.folder / "release" / self.job.assignment
+        given = given if given.is_dir() else None
+        return Jail(self.job.stage, self.job.limits, given, self.job.mode).__enter__()
+
+    def mark(self, submission):
+        """Mark in a fork, and return the record; try again after trouble of the computer's."""
+        for _ in range(TRIES):
+            record = self._mark_in_fork(submission)
+            if record is not None:
+                return record
+            self.jail.__exit__()
+            self.jail = self._new_jail()
+        return self._keep(
+            Record(
+                submission.student,
+                self.job.assignment,
+                FAILED,
+                "it could not be marked: the marking process ended twice",
+                notes=submission.notes,
+            ),
+            {},
+        )
+
+    def _mark_in_fork(self, submission):
+        here, there = os.pipe()
+        pid = os.fork()
+        if pid == 0:
+            try:
+                die_with_parent()
+                os.close(here)
+                data = pickle.dumps(self._mark(submission))
+                with os.fdopen(there, "wb") as file:
+                    file.write(data)
+                os._exit(0)
+            finally:
+                os._exit(1)
+        os.close(there)
+        with os.fdopen(here, "rb") as file:
+            data = file.read()
+        _, status = os.waitpid(pid, 0)
+        self.jail.ready = True  # the fork waited until the server had ended the notebook
+        return pickle.loads(data) if status == 0 else None  # from our own fork
+
+    def _mark(self, submission):
+        """Mark all notebooks of a submission and keep what came of it on disk."""
+        from grader.engine.marking import mark, remark_on
+
+        records, notebooks = [], {}
+        for name, path in submission.files:
+            record, notebook = mark(
+                self.masters[name],
+                path.read_bytes(),
+                self.jail,
+                self.job.limits,
+                self.habits[name],
+                submission.student,
+                self.job.assignment,
+                "" if name == self.job.assignment else name,
+            )
+            records.append(record)
+            notebooks[name] = notebook
+        record = join(records, submission)
+        if record.status != FAILED:
+            record = replace(record, remark=remark_on(record))
+        return self._keep(record, notebooks)
+
+    def _keep(self, record, notebooks):
+        """Write the autograded notebooks, then the record, which says that all is done."""
+        place = self.job.folder / "autograded" / record.student / self.job.assignment
+        for name, data in notebooks.items():
+            path = place / f"{name}.ipynb"
+            if data is None:
+                path.unlink(missing_ok=True)
+            else:
+                write_whole(path, data)
+        write_record(self.job.folder, record)
+        return record
+
+
+def join(records, submission):
+    """Make one record of a student's notebooks: unreadable if one of them is."""
+    failed = [record for record in records if record.status == FAILED]
+    first = (failed or records)[0]
+    cells = () if failed else tuple(cell for record in records for cell in record.cells)
+    answers = () if failed else tuple(one for record in records for one in record.answers)
+    return replace(
+        first,
+        cells=cells,
+        answers=answers,
+        notes=submission.notes + tuple(note for record in records for note in record.notes),
+        submission=digest_of(record.submission for record in records),
+        master=digest_of(record.master for record in records),
+        submitted=submission.submitted,
+        seconds=round(sum(record.seconds for record in records), 3),
+    )
+
+
+def digest_of(digests):
+    """Return one digest for several; one alone stays what it is."""
+    return "+".join(digests)
+
+
+def when_submitted(folder):
+    """Read nbgrader's ``timestamp.txt``; ``None`` if there is none that can be read."""
+    try:
+        text = (folder / "timestamp.txt").read_text("utf-8").strip()
+        moment = datetime.fromisoformat(text)
+    except (OSError, ValueError):
+        return None
+    return moment.isoformat()
+
