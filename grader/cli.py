@@ -6,7 +6,7 @@ import sys
 from pathlib import Path
 
 from grader.errors import UsageError, UserError
-from grader.verbs import Verb, collect, grade
+from grader.verbs import Verb, collect, doctor, grade
 
 ROOT = Path(__file__).resolve().parent.parent
 
@@ -67,6 +67,7 @@ VERBS = {
     "course": Verb("make a course folder for nbgrader", _course_arguments, _course),
     "collect": collect.VERB,
     "grade": grade.VERB,
+    "doctor": doctor.VERB,
 }
 
 

@@ -10,6 +10,7 @@ from grader.engine.composing import compose, error_output, outputs_of, stream
 from grader.engine.jail import Lost
 from grader.engine.reading import Unreadable, read
 from grader.engine.student import Student
+from grader.engine.suspicions import suspicions
 from grader.engine.testing import Tester, Verdict
 from grader.records import (
     CRASHED,
@@ -170,7 +171,11 @@ def _run_all(marking, placed):
 
 def _run_cell(marking, number, cell):
     """Run a cell in the sandbox and keep what it showed."""
-    seconds = cell.master.seconds if cell.master is not None else None
+    name, seconds = None, None
+    if cell.master is not None:
+        name, seconds = cell.master.name, cell.master.seconds
+    if cell.master is None or cell.master.role != roles.LOCKED:
+        marking.notes.extend(suspicions(name, cell.source))
     try:
         result = marking.student.run(cell.source, seconds)
     except Lost as lost:
@@ -300,9 +305,15 @@ def _told_notes(notes):
     """Count notes by kind."""
     kinds = [note.kind for note in notes if note.kind not in (TIMED_OUT, CRASHED)]
     return [
-        f"{kind}: {listed([note.cell for note in notes if note.kind == kind and note.cell])}"
+        _told_kind(kind, [note.cell for note in notes if note.kind == kind])
         for kind in dict.fromkeys(kinds)
     ]
+
+
+def _told_kind(kind, cells):
+    """Name the cells that notes of one kind are about."""
+    named = list(dict.fromkeys(filter(None, cells)))
+    return f"{kind}: {listed(named)}" if named else kind
 
 
 def listed(names, most=4):

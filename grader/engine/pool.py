@@ -9,6 +9,11 @@ from grader.errors import UserError
 from grader.records import FAILED, Record
 
 PATIENCE = 5  # seconds that a worker has for ending by itself
+NOT_HERE = (
+    "there is no sandbox here: {why}. Install bubblewrap (sudo apt install bubblewrap) and see: "
+    "python -m grader doctor. To mark without it, with students' code able to read your files, "
+    "add: --sandbox=limits"
+)
 
 
 class _Hand:
@@ -80,7 +85,7 @@ class Pool:
         except (EOFError, OSError):
             return self._replace(hand)
         if isinstance(said, NoSandbox):
-            raise UserError(str(said))
+            raise UserError(NOT_HERE.format(why=said))
         record = None if not hand.ready else said
         if not hand.ready:
             hand.ready, self.troubles = True, said

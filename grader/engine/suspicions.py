@@ -1,0 +1,94 @@
+"""Code that looks as if it were meant for the grader: it gains nothing, and is named."""
+
+import ast
+
+from grader.records import Note
+
+NAMES = {
+    "showtraceback": "replaces how a notebook shows errors",
+    "run_cell": "reaches for the code that runs cells",
+    "do_execute": "reaches for the code that runs cells",
+    "input_transformers_post": "rewrites cells before they run",
+    "input_transformers_cleanup": "rewrites cells before they run",
+    "ast_transformers": "rewrites cells before they run",
+    "set_custom_exc": "replaces how a notebook handles errors",
+    "get_objects": "walks through the interpreter's objects",
+    "get_referrers": "walks through the interpreter's objects",
+    "_getframe": "walks through frames of the code that calls it",
+    "currentframe": "walks through frames of the code that calls it",
+    "f_back": "walks through frames of the code that calls it",
+    "f_locals": "walks through frames of the code that calls it",
+    "__code__": "changes the code of a function",
+    "__array_function__": "makes an array that decides about comparisons",
+    "__array_ufunc__": "makes an array that decides about comparisons",
+    "_exit": "ends the process",
+    "fork": "starts processes",
+    "ctypes": "reaches below Python",
+    "socket": "uses the network",
+    "urlopen": "uses the network",
+    "subprocess": "starts programs",
+}
+TEXTS = {
+    "gradebook": "names the gradebook",
+    "submitted/": "names other submissions",
+    "/proc": "looks at processes",
+    "pre_run_cell": "runs code before every cell",
+    "post_run_cell": "runs code after every cell",
+}
+
+
+def suspicions(name, source):
+    """Return notes on a cell of a student that looks like an attempt on the grader.
+
+    Parameters
+    ----------
+    name : str or None
+        The cell's grade id, if it has one.
+    source : str
+        Its code.
+
+    Returns
+    -------
+    notes : list of Note
+        One for each kind of thing that was found.
+    """
+    try:
+        tree = ast.parse(source)
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return []
+    modules = {name for node in ast.walk(tree) for name in _modules(node)} | {"np", "numpy"}
+    found = {what for node in ast.walk(tree) for what in _looks_like(node, modules)}
+    where = name or "a cell of the student's own"
+    return [Note("suspicious", name, f"{where} {what}.") for what in sorted(found)]
+
+
+def _modules(node):
+    """Return the names that an import binds."""
+    if isinstance(node, ast.Import):
+        return [(alias.asname or alias.name).partition(".")[0] for alias in node.names]
+    return []
+
+
+def _looks_like(node, modules):
+    """Yield what a piece of code does, where that is nothing an answer needs."""
+    if isinstance(node, ast.Name | ast.Attribute | ast.FunctionDef):
+        word = getattr(node, "id", None) or getattr(node, "attr", None) or getattr(node, "name", "")
+        if word in NAMES:
+            yield NAMES[word]
+    if isinstance(node, ast.Import | ast.ImportFrom):
+        names = [alias.name for alias in node.names] + [getattr(node, "module", None) or ""]
+        yield from (NAMES[name] for name in names if name in NAMES)
+    if isinstance(node, ast.Constant) and isinstance(node.value, str):
+        yield from (what for text, what in TEXTS.items() if text in node.value)
+    for target in getattr(node, "targets", []):
+        if isinstance(target, ast.Attribute) and _root(target) in modules:
+            yield f"replaces {ast.unparse(target)}"
+    if isinstance(node, ast.FunctionDef) and node.name == "__eq__":
+        yield "makes objects that decide what they are equal to"
+
+
+def _root(node):
+    """Return the first name of ``a.b.c``."""
+    while isinstance(node, ast.Attribute):
+        node = node.value
+    return getattr(node, "id", "")
