@@ -6,7 +6,7 @@ import sys
 from pathlib import Path
 
 from grader.errors import UsageError, UserError
-from grader.verbs import Verb, collect, doctor, grade
+from grader.verbs import Verb, check, collect, doctor, export, feedback, grade, regrade, report
 
 ROOT = Path(__file__).resolve().parent.parent
 
@@ -67,6 +67,11 @@ VERBS = {
     "course": Verb("make a course folder for nbgrader", _course_arguments, _course),
     "collect": collect.VERB,
     "grade": grade.VERB,
+    "regrade": regrade.VERB,
+    "feedback": feedback.VERB,
+    "report": report.VERB,
+    "export": export.VERB,
+    "check": check.VERB,
     "doctor": doctor.VERB,
 }
 

@@ -79,7 +79,7 @@ class Marked:
         return len(self.records) < self.asked
 
 
-def mark_all(course, assignment, students=None, way=Way(), watch=None):  # noqa: B008
+def mark_all(course, assignment, students=None, way=Way(), watch=None):
     """Mark the submissions of a sheet, and put the marks into the gradebook.
 
     Parameters
@@ -105,8 +105,6 @@ def mark_all(course, assignment, students=None, way=Way(), watch=None):  # noqa:
     UserError
         If another run works on this course, or there is no sandbox.
     """
-    from grader.gradebook import store
-
     with only_run(course):
         found = [_find(course, assignment, s) for s in _choose(course, students, way.db)]
         marked = Marked(asked=len(found))
@@ -116,7 +114,7 @@ def mark_all(course, assignment, students=None, way=Way(), watch=None):  # noqa:
                 marked.records.append(record)
                 told(record)
         marked.records.sort(key=lambda record: record.student)
-        marked.records = store(course, assignment, marked.records, way.db)
+        marked.records = _store(course, assignment, marked.records, way.db)
     return marked
 
 
@@ -137,8 +135,10 @@ def only_run(course):
 
 def _choose(course, students, db):
     """Return the students to mark; ``UsageError`` for one that nobody knows."""
+    from grader.gradebook import read_students
+
     folders = [path.name for path in course.folder.glob("submitted/[!.]*") if path.is_dir()]
-    everybody = {*folders, *_in_gradebook(course, db)}
+    everybody = {*folders, *read_students(course, db)}
     for student in students or []:
         if student not in everybody:
             raise UsageError(
@@ -147,15 +147,15 @@ def _choose(course, students, db):
     return sorted(set(students or everybody))
 
 
-def _in_gradebook(course, db):
-    """Return the ids of the students in the gradebook."""
-    from sqlalchemy import select
+def _store(course, assignment, records, db):
+    """Put the marks into the gradebook, and keep what it has to say about those by hand."""
+    from grader.gradebook import store
 
-    from grader.gradebook.connecting import transaction
-    from grader.gradebook.tables import STUDENTS
-
-    with transaction(course, db) as connection:
-        return list(connection.scalars(select(STUDENTS.c.id)))
+    stored = store(course, assignment, records, db)
+    for before, after in zip(records, stored, strict=True):
+        if after != before:
+            write_record(course.folder, after)
+    return stored
 
 
 def _find(course, assignment, student):

@@ -40,10 +40,13 @@ def digest(text):
     return hashlib.sha256(text.encode()).hexdigest()
 
 
-def record(student, lost=(), answers=None, untouched=False, **facts):
+def record(
+    student, lost=(), answers=None, untouched=False, sentence="", label="claim of {}", **facts
+):
     """Return the record of a submission: full marks, but for the cells that are lost.
 
     ``answers`` gives other texts for some answers, by grade id; they change the digests.
+    ``sentence`` is what each lost cell tells, ``label`` what each claims.
     """
     texts = {name: f"{name} of {student}" for name in ANSWERS} | (answers or {})
     cells, answer = [], ""
@@ -63,12 +66,13 @@ def record(student, lost=(), answers=None, untouched=False, **facts):
         cells.append(
             CellRecord(
                 name,
-                f"claim of {name}",
+                label.replace("{}", name),
                 outcome,
                 points,
                 float(meta["points"]),
                 answer=answer,
                 by_hand=by_hand,
+                sentence=sentence if name in lost else "",
             )
         )
     return Record(

@@ -5,9 +5,9 @@ import subprocess
 import sys
 
 import pytest
+from grader.outcomes import FAILED, NOT_SUBMITTED, Outcome, as_json, print_table
 
 from grader import cli
-from grader.outcomes import FAILED, NOT_SUBMITTED, Outcome, as_json, print_table
 
 LOADED = """
 import runpy, sys
@@ -43,10 +43,10 @@ def test_every_verb_has_help(verb, capsys):
         ),
         (
             ["xyz"],
-            "there is no verb 'xyz': did you mean build or course or grade? "
+            f"there is no verb 'xyz': did you mean {' or '.join(cli.VERBS)}? "
             "See: python -m grader --help",
         ),
-        ([], "which verb? build, course, grade; see: python -m grader --help"),
+        ([], f"which verb? {', '.join(cli.VERBS)}; see: python -m grader --help"),
         (
             ["build", "--chek"],
             "unrecognized arguments: --chek; see: python -m grader --help",

@@ -12,6 +12,7 @@ from grader.gradebook.tables import (
     COMMENTS,
     GRADES,
     NOTEBOOKS,
+    STUDENTS,
     SUBMISSIONS,
     SUBMITTED,
 )
@@ -78,6 +79,12 @@ def read_marks(course, assignment, db=None):
                     mark.automatic, mark.by_hand, mark.extra, mark.waiting, text
                 )
     return dict(marks)
+
+
+def read_students(course, db=None):
+    """Return the ids of all students in the gradebook, sorted."""
+    with transaction(course, db) as connection:
+        return sorted(connection.scalars(select(STUDENTS.c.id)))
 
 
 def _rows(connection, assignment, table, columns):

@@ -17,15 +17,20 @@ def _arguments(parser):
     parser.add_argument(
         "--student", action="append", metavar="ID", help="mark this student only; may be repeated"
     )
-    parser.add_argument(
-        "--workers", type=_count, metavar="N", help="submissions at a time (default: processors)"
-    )
+    add_workers(parser)
     parser.add_argument(
         "--again", action="store_true", help="mark also what was marked with the same bytes before"
     )
     add_way(parser)
     add_db(parser)
     add_json(parser)
+
+
+def add_workers(parser):
+    """Let a verb choose how many submissions are marked at a time."""
+    parser.add_argument(
+        "--workers", type=_count, metavar="N", help="submissions at a time (default: processors)"
+    )
 
 
 def add_way(parser):
@@ -54,10 +59,9 @@ def _run(options):
     from grader.table import as_json, print_table
 
     course = open_sheet(options)
-    if options.sandbox == LIMITS:
-        print(UNPROTECTED, file=sys.stderr)
+    warn_of_limits(options)
     way = Way(options.workers, options.sandbox, options.again, options.time_limit, options.db)
-    with _progress(options.assignment) as watch:
+    with progress(options.assignment) as watch:
         marked = mark_all(course, options.assignment, options.student, way, watch)
     if options.json:
         print(as_json(options.assignment, marked.records))
@@ -65,6 +69,12 @@ def _run(options):
         print_table(options.assignment, marked.records)
     _tell(marked)
     return int(marked.stopped or any(record.status == FAILED for record in marked.records))
+
+
+def warn_of_limits(options):
+    """Say loudly what is not protected without walls."""
+    if options.sandbox == LIMITS:
+        print(UNPROTECTED, file=sys.stderr)
 
 
 def _tell(marked):
@@ -80,7 +90,7 @@ def _tell(marked):
 
 
 @contextlib.contextmanager
-def _progress(assignment):
+def progress(assignment):
     """Show on a terminal how far the marking is, and how long it will take."""
     from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
