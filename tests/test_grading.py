@@ -10,11 +10,15 @@ import time
 from contextlib import closing
 from pathlib import Path
 
+import hostile
+import psutil
 import pytest
 
-from grader.course import make_course
+from classes import REPOSITORY, make_small_course
 
-REPOSITORY = Path(__file__).resolve().parent.parent
+from grader.course import Course
+from grader.grading import only_run
+
 SUBMISSIONS = Path(__file__).parent / "submissions" / "rmsnorm"
 MARKS = json.loads((SUBMISSIONS / "marks.json").read_text("utf-8"))
 WAITING = {"right", "no_rank_one"}  # the submissions with an answer in words
@@ -24,9 +28,8 @@ pytestmark = pytest.mark.marking
 
 @pytest.fixture(scope="module")
 def empty_course(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("course") / "otoño 1"
-    make_course(folder, REPOSITORY)
-    return folder
+    scratch = tmp_path_factory.mktemp("course")
+    return make_small_course(scratch / "otoño 1", scratch / "repository")
 
 
 def course_of_six(empty_course, parent):
@@ -41,14 +44,6 @@ def course_of_six(empty_course, parent):
 def course(empty_course, tmp_path):
     """A course of its own, without submissions."""
     return shutil.copytree(empty_course, tmp_path / "course")
-
-
-def set_timeout(course, seconds):
-    """Change the seconds that a cell may take, as an instructor would."""
-    config = course / "nbgrader_config.py"
-    text = config.read_text("utf-8")
-    assert "c.Execute.timeout = 30\n" in text
-    config.write_text(text.replace("timeout = 30\n", f"timeout = {seconds}\n"), "utf-8")
 
 
 def hand_in(course, student, data, name="rmsnorm.ipynb"):
@@ -74,14 +69,14 @@ def with_answer(grade_id, source):
     return edited(change)
 
 
+def command(course, *words):
+    return [sys.executable, "-m", "grader", "grade", course, "rmsnorm", "--json", *words]
+
+
 def grade(course, *words):
     """Run ``python -m grader grade --json``; return exit code and facts by student."""
     run = subprocess.run(
-        [sys.executable, "-m", "grader", "grade", course, "rmsnorm", "--json", *words],
-        capture_output=True,
-        text=True,
-        cwd=REPOSITORY,
-        check=False,
+        command(course, *words), capture_output=True, text=True, cwd=REPOSITORY, check=False
     )
     assert run.stderr == ""
     facts = json.loads(run.stdout)
@@ -165,7 +160,7 @@ def test_only_answers_in_words_wait_for_a_marker(graded, name):
     ("name", "remark"),
     [
         ("right", ""),
-        ("untouched", "all 8 answers untouched"),
+        ("untouched", "all answers untouched"),
         (
             "eps_outside",
             "no points: rmsnorm_forward-eps, half_rms-value, layernorm_from_rmsnorm-eps",
@@ -202,26 +197,23 @@ TROUBLE = {
     "no cells": (edited(list.clear), "not a readable notebook: it has no cells"),
     "no notebook": (b"[1, 2]", "not a readable notebook: it has no list of cells"),
     "latin-1": ('{"cells": ["ñ"]}'.encode("latin-1"), "not a readable notebook: not in UTF-8"),
-    "twice": (
-        edited(lambda cells: cells.append(next(c for c in cells if c["id"] == "half_rms"))),
-        "more than one cell is half_rms: delete the copies",
+    "format 3": (
+        b'{"nbformat": 3, "worksheets": []}',
+        "not a readable notebook: it is in notebook format 3: open and save it",
     ),
-    "dies": (
-        with_answer("half_rms", "import os\nos._exit(1)"),
-        "the notebook's kernel died while running it",
+    "format 9": (
+        b'{"nbformat": 9, "cells": [1]}',
+        "not a readable notebook: it is in notebook format 9, and 4 is what can be read",
     ),
-    "[brackets]": (
-        (SUBMISSIONS / "right.ipynb").read_bytes(),
-        "nbgrader cannot mark a folder with any of * ? [ ] in its name: rename it",
-    ),
+    "deep": (b"[" * 200_000, "not a readable notebook: no JSON that a notebook would have"),
 }
 
 
 def test_one_broken_submission_does_not_stop_the_class(course):
     for student, (data, _) in TROUBLE.items():
         hand_in(course, student, data)
-    hand_in(course, "zoë <b>", (SUBMISSIONS / "right.ipynb").read_bytes())
-    hand_in(course, "misnamed", b"{}", "rmsnorm (1).ipynb")
+    hand_in(course, "[zoë] <b>", (SUBMISSIONS / "right.ipynb").read_bytes())
+    hand_in(course, "misnamed", (SUBMISSIONS / "right.ipynb").read_bytes(), "rmsnorm (1).IPYNB")
     (course / "submitted" / "nothing").mkdir()
     (course / "submitted" / ".DS_Store").touch()
     code, students = grade(course)
@@ -230,30 +222,134 @@ def test_one_broken_submission_does_not_stop_the_class(course):
         assert students[student]["status"] == "failed"
         assert students[student]["points"] is None
         assert students[student]["remark"].startswith(remark), student
-    assert students["zoë <b>"]["marks"] == MARKS["right"]
-    assert students["nothing"]["status"] == students["misnamed"]["status"] == "not submitted"
+    assert students["[zoë] <b>"]["marks"] == students["misnamed"]["marks"] == MARKS["right"]
+    assert students["misnamed"]["remark"] == "renamed file"
+    assert students["nothing"]["status"] == "not submitted"
     assert students["nothing"]["remark"] == "nothing handed in"
-    assert students["misnamed"]["remark"] == "no rmsnorm.ipynb among rmsnorm (1).ipynb"
     assert len(students) == len(TROUBLE) + 3
 
 
-def test_a_loop_without_end_costs_its_own_claim_only(course):
-    set_timeout(course, 8)
-    hand_in(course, "ana", with_answer("half_rms", "while True:\n    pass"))
-    code, students = grade(course)
+# Hostile submissions, each between two honest ones
+
+
+def test_no_attack_gains_a_point_or_costs_another_student_one(course):
+    for student in ("a honest", "z honest"):
+        hand_in(course, student, (SUBMISSIONS / "right.ipynb").read_bytes())
+    for name, (data, _, _) in hostile.CLASS.items():
+        hand_in(course, name, data)
+    before = processes_of_sandboxes()
+    code, students = grade(course, "--time-limit", "3")
     assert code == 0
-    assert students["ana"]["marks"] == {**MARKS["right"], "half_rms-value": 0}
-    assert students["ana"]["remark"] == "timed out after 8 s: half_rms; no points: half_rms-value"
+    for student in ("a honest", "z honest"):
+        assert students[student]["marks"] == MARKS["right"]
+        assert students[student]["remark"] == ""
+    for name, (_, marks, remark) in hostile.CLASS.items():
+        assert students[name]["marks"] == marks, name
+        assert remark in students[name]["remark"], name
+    assert processes_of_sandboxes() <= before
+    kept = {path.name for path in (course / "submitted" / "exits" / "rmsnorm").iterdir()}
+    assert kept == {"rmsnorm.ipynb"}
 
 
-def test_a_graded_cell_that_was_deleted_is_named(course):
-    def delete(cells):
-        cells[:] = [cell for cell in cells if cell["id"] != "half_rms-value"]
+def processes_of_sandboxes():
+    """Return the ids of all processes that run a far side."""
+    found = set()
+    for process in psutil.process_iter(["cmdline"]):
+        if "grader.engine.far.server" in (process.info["cmdline"] or ()):
+            found.add(process.pid)
+    return found
 
-    hand_in(course, "ana", edited(delete))
+
+def test_what_a_student_s_code_prints_in_a_hidden_check_is_not_kept(course):
+    source = "def half_rms(eps):\n    print('eps is', eps)\n    return eps"
+    hand_in(course, "ana", with_answer("half_rms", source))
     _, students = grade(course)
-    assert students["ana"]["marks"] == {**MARKS["right"], "half_rms-value": None}
-    assert students["ana"]["remark"] == "missing from the notebook: half_rms-value"
+    autograded = (course / "autograded/ana/rmsnorm/rmsnorm.ipynb").read_text("utf-8")
+    assert "eps is 0" not in autograded
+    (claim,) = [c for c in students["ana"]["cells"] if c["name"] == "half_rms-value"]
+    assert claim["outcome"] == "wrong"
+    assert "eps" not in claim["sentence"] or "1e" not in claim["sentence"]
+
+
+# Workers, and runs that are ended
+
+
+def test_one_worker_and_three_give_the_same_marks(empty_course, tmp_path):
+    told = []
+    for workers in ("1", "3"):
+        folder = course_of_six(empty_course, tmp_path / workers)
+        _, students = grade(folder, "--workers", workers)
+        told.append({name: (s["marks"], s["remark"]) for name, s in students.items()})
+    assert told[0] == told[1]
+
+
+def test_a_run_that_was_killed_goes_on_where_it_ended(empty_course, tmp_path):
+    folder = course_of_six(empty_course, tmp_path)
+    for seconds in (2.0, 4.0, 6.0):
+        run = subprocess.Popen(command(folder), cwd=REPOSITORY, stdout=subprocess.DEVNULL)
+        time.sleep(seconds)
+        run.kill()
+        run.wait()
+        for path in (folder / "records" / "rmsnorm").glob("[!.]*"):
+            assert json.loads(path.read_text("utf-8"))["status"] == "graded"
+    _, students = grade(folder)
+    assert {name: s["marks"] for name, s in students.items()} == MARKS
+    assert marks_in_gradebook(folder) == MARKS
+
+
+def test_what_was_marked_is_not_marked_again_unless_a_side_has_changed(course):
+    hand_in(course, "ana", (SUBMISSIONS / "right.ipynb").read_bytes())
+    grade(course)
+    record = course / "records" / "rmsnorm" / "ana.json"
+    first = record.stat().st_mtime_ns
+    grade(course)
+    assert record.stat().st_mtime_ns == first
+    grade(course, "--again")
+    second = record.stat().st_mtime_ns
+    assert second != first
+    hand_in(course, "ana", (SUBMISSIONS / "untouched.ipynb").read_bytes())
+    assert grade(course)[1]["ana"]["points"] == 0
+
+
+def test_a_second_run_at_the_same_time_is_refused(course):
+    hand_in(course, "ana", (SUBMISSIONS / "untouched.ipynb").read_bytes())
+    with only_run(Course(course)):
+        run = subprocess.run(
+            command(course), capture_output=True, text=True, cwd=REPOSITORY, check=False
+        )
+    assert (run.returncode, run.stdout) == (1, "")
+    assert run.stderr == (
+        f"{course}: another run is marking this course; wait until it has ended\n"
+    )
+
+
+def test_without_walls_the_marks_are_the_same_and_the_danger_is_told(course):
+    hand_in(course, "ana", (SUBMISSIONS / "other_way.ipynb").read_bytes())
+    run = subprocess.run(
+        command(course, "--sandbox=limits"),
+        capture_output=True,
+        text=True,
+        cwd=REPOSITORY,
+        check=False,
+    )
+    assert run.returncode == 0
+    assert "It can read your files and use the network" in run.stderr
+    assert json.loads(run.stdout)["students"][0]["marks"] == MARKS["other_way"]
+
+
+def test_without_bubblewrap_nothing_is_run(course, monkeypatch, tmp_path):
+    hand_in(course, "ana", (SUBMISSIONS / "right.ipynb").read_bytes())
+    run = subprocess.run(
+        command(course),
+        capture_output=True,
+        text=True,
+        cwd=REPOSITORY,
+        env={"PATH": str(tmp_path)},
+        check=False,
+    )
+    assert (run.returncode, run.stdout) == (1, "")
+    assert run.stderr.startswith("there is no sandbox here: bubblewrap is missing.")
+    assert not (course / "records" / "rmsnorm" / "ana.json").exists()
 
 
 # Again
@@ -298,19 +394,22 @@ def test_a_name_that_nobody_knows_gets_one_line(empty_course, words, said):
 def test_ctrl_c_stops_and_tells_what_was_marked(course):
     hand_in(course, "ana", (SUBMISSIONS / "untouched.ipynb").read_bytes())
     hand_in(course, "bob", with_answer("half_rms", "import time\ntime.sleep(1000)"))
-    set_timeout(course, 500)
+    words = [*command(course, "--time-limit", "500", "--workers", "1")]
     marking = subprocess.Popen(
-        [sys.executable, "-m", "grader", "grade", course, "rmsnorm"],
+        [word for word in words if word != "--json"],
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
+        cwd=REPOSITORY,
     )
-    bobs = course / "autograded" / "bob" / "rmsnorm" / "rmsnorm.ipynb"
+    anas = course / "autograded" / "ana" / "rmsnorm" / "rmsnorm.ipynb"
     deadline = time.monotonic() + 120
-    while not bobs.exists() and time.monotonic() < deadline:
+    while not anas.exists() and time.monotonic() < deadline:
         time.sleep(0.1)
+    time.sleep(2)
     marking.send_signal(signal.SIGINT)
     out, err = marking.communicate(timeout=60)
     assert marking.returncode == 1
-    assert err == ("stopped: 1 of 2 students marked; the same command marks all of them again\n")
+    assert err == "stopped: 1 of 2 students marked; the same command goes on with the others\n"
     assert out.splitlines()[-1].strip() == "rmsnorm: 1 graded"
+    assert not (course / "records" / "rmsnorm" / "bob.json").exists()

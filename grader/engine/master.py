@@ -11,6 +11,10 @@ from grader.library import names_of
 
 GRADED, HAND, ANSWER, LOCKED, FREE = "graded", "hand", "answer", "locked", "free"
 _HIDDEN = re.compile(r"[ \t]*###? *BEGIN HIDDEN TESTS.*?END HIDDEN TESTS[^\n]*\n?", re.DOTALL)
+METADATA = {
+    "kernelspec": {"display_name": "Python 3", "language": "python", "name": "python3"},
+    "language_info": {"name": "python"},
+}
 _TIME_LIMIT = re.compile(r"time-limit-(\d{1,5})")
 
 
@@ -162,10 +166,8 @@ def master_of(solved, released, digest=""):
     stubs = {_name(cell): _source(cell) for cell in released["cells"]}
     metas = {_name(cell): _meta(cell) for cell in released["cells"]}
     cells = (_cell(cell, stubs, metas) for cell in solved["cells"])
-    metadata = {
-        "kernelspec": {"display_name": "Python 3", "language": "python", "name": "python3"},
-        "language_info": {"name": "python"},
-    } | {key: solved.get("metadata", {}).get(key, {}) for key in ("kernelspec", "language_info")}
+    theirs = solved.get("metadata", {})
+    metadata = {key: theirs.get(key) or usual for key, usual in METADATA.items()}
     return Master(tuple(cells), metadata, solved.get("nbformat_minor", 4), digest)
 
 

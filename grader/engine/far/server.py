@@ -8,6 +8,7 @@ import contextlib
 import gc
 import json
 import os
+import shutil
 import signal
 import socket
 import sys
@@ -55,6 +56,8 @@ class Server:
 
     def _start(self, fd):
         """Fork a process for one notebook."""
+        if self.settings["scratch"]:
+            _empty(self.settings["scratch"])
         here = confine.own_processes() if self.settings["walls"] else None
         pid = os.fork()
         if pid == 0:
@@ -106,6 +109,15 @@ class Server:
         for name in os.listdir(given) if given else []:
             if not name.endswith(".ipynb"):
                 os.symlink(os.path.join(given, name), os.path.join(folder, name))
+
+
+def _empty(folder):
+    """Remove what the notebook before has written."""
+    for entry in os.scandir(folder):
+        if entry.is_dir(follow_symlinks=False):
+            shutil.rmtree(entry.path, ignore_errors=True)
+        else:
+            os.unlink(entry.path)
 
 
 def _keep_only(fd):

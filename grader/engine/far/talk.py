@@ -67,4 +67,4 @@ class Peer:
         if not isinstance(frame, dict) or not isinstance(frame.get("k"), str) or "v" not in frame:
             raise Garbled("no request and no reply")
         self.received = frame["v"], bytes(data)
-        return frame["k"], Decoder(self.owned, self.stand_in, data).decode(frame["v"])
+        return frame["k"], Decoder(self.owned, self.stand_in, data)(frame["v"])

@@ -183,7 +183,7 @@ class Decoder:
         self.stand_in = stand_in
         self.data = data
 
-    def decode(self, tree, depth=0):
+    def __call__(self, tree, depth=0):
         """Return the value of a tree; `Garbled` if it is none."""
         if depth > DEEPEST + 2:
             raise Garbled("nested too deeply")
@@ -202,7 +202,7 @@ class Decoder:
     def _list(self, tree, depth):
         if not isinstance(tree["v"], list):
             raise Garbled("no list")
-        return [self.decode(item, depth + 1) for item in tree["v"]]
+        return [self(item, depth + 1) for item in tree["v"]]
 
     def _read_list(self, tree, depth):
         return self._list(tree, depth)
@@ -217,7 +217,7 @@ class Decoder:
         return frozenset(self._list(tree, depth))
 
     def _read_dict(self, tree, depth):
-        return {self.decode(k, depth + 1): self.decode(v, depth + 1) for k, v in tree["v"]}
+        return {self(k, depth + 1): self(v, depth + 1) for k, v in tree["v"]}
 
     def _read_array(self, tree, depth):
         dtype, shape, order = _dtype(tree["d"]), _shape(tree["s"]), tree["o"]
@@ -242,7 +242,7 @@ class Decoder:
         return complex(*map(float, tree["v"]))
 
     def _read_slice(self, tree, depth):
-        return slice(*(self.decode(part, depth + 1) for part in tree["v"]))
+        return slice(*(self(part, depth + 1) for part in tree["v"]))
 
     def _read_range(self, tree, depth):
         return range(*tree["v"])
@@ -261,7 +261,7 @@ class Decoder:
 
     def _read_rng(self, tree, depth):
         generator = np.random.PCG64(0)
-        generator.state = self.decode(tree["v"], depth + 1)
+        generator.state = self(tree["v"], depth + 1)
         return np.random.Generator(generator)
 
     def _read_record(self, tree, depth):
@@ -271,14 +271,14 @@ class Decoder:
         kind = getattr(importlib.import_module(module), name)
         if not (isinstance(kind, type) and is_ours(kind)):
             raise Garbled("no class of the course")
-        return kind(**self.decode(tree["v"], depth + 1))
+        return kind(**self(tree["v"], depth + 1))
 
     def _read_mine(self, tree, depth):
         number = tree["n"]
         if type(number) is not int or number < 0:
             raise Garbled("no number")
         facts = {"kind": _name(tree["k"]), "name": _name(tree["f"]), "callable": tree["c"] is True}
-        value = self.decode(tree["v"], depth + 1) if "v" in tree else None
+        value = self(tree["v"], depth + 1) if "v" in tree else None
         return self.stand_in(number, facts, value)
 
     def _read_yours(self, tree, depth):
