@@ -5,9 +5,10 @@ import subprocess
 import sys
 
 import pytest
-from grader.outcomes import FAILED, NOT_SUBMITTED, Outcome, as_json, print_table
 
 from grader import cli
+from grader.records import FAILED, GRADED, NOT_SUBMITTED, PASSED, WAITING, CellRecord, Record
+from grader.table import as_json, print_table
 
 LOADED = """
 import runpy, sys
@@ -134,17 +135,25 @@ def test_our_own_errors_are_not_hidden(monkeypatch):
         cli.main(["build"])
 
 
-OUTCOMES = [
-    Outcome("[red]ana", "graded", "", 92.5, 94.0, {"in_words": 6.0}, {"f-value": 8.0}),
-    Outcome("ñ" * 60, FAILED, "not a readable notebook: " + "x" * 60),
-    Outcome("carl", NOT_SUBMITTED, "nothing handed in"),
+RECORDS = [
+    Record(
+        "[red]ana",
+        "rmsnorm",
+        GRADED,
+        cells=(
+            CellRecord("f-value", "f is right.", PASSED, 92.5, 94.0),
+            CellRecord("in_words", "in_words", WAITING, None, 6.0, by_hand=True),
+        ),
+    ),
+    Record("ñ" * 60, "rmsnorm", FAILED, "not a readable notebook: " + "x" * 60),
+    Record("carl", "rmsnorm", NOT_SUBMITTED, "nothing handed in"),
 ]
 
 
 def test_the_table_has_a_line_per_student_and_a_count_and_wraps_nothing_in_a_pipe(capsys):
-    print_table("rmsnorm", OUTCOMES)
+    print_table("rmsnorm", RECORDS)
     lines = [line.split() for line in capsys.readouterr().out.splitlines()]
-    told = [line for line in lines if line and line[0] in {o.student for o in OUTCOMES}]
+    told = [line for line in lines if line and line[0] in {r.student for r in RECORDS}]
     assert told == [
         ["[red]ana", "92.5", "of", "94", "in_words", "(6)"],
         ["ñ" * 60, "–", "failed:", "not", "a", "readable", "notebook:", "x" * 60],
@@ -154,10 +163,11 @@ def test_the_table_has_a_line_per_student_and_a_count_and_wraps_nothing_in_a_pip
 
 
 def test_json_keeps_not_submitted_apart_from_no_points():
-    zero = Outcome("dora", "graded", "all 1 answers untouched", 0.0, 8.0)
-    facts = json.loads(as_json("rmsnorm", [OUTCOMES[2], zero]))
+    zero = CellRecord("f-value", "f is right.", "wrong", 0.0, 8.0)
+    dora = Record("dora", "rmsnorm", GRADED, "no points: f-value", (zero,))
+    facts = json.loads(as_json("rmsnorm", [RECORDS[2], dora]))
     assert facts["assignment"] == "rmsnorm"
-    assert [(s["status"], s["points"]) for s in facts["students"]] == [
-        ("not submitted", None),
-        ("graded", 0.0),
+    assert [(s["status"], s["points"], s["marks"]) for s in facts["students"]] == [
+        ("not submitted", None, {}),
+        ("graded", 0.0, {"f-value": 0.0}),
     ]

@@ -203,7 +203,9 @@ def test_what_is_asked_for_is_withheld_with_everything_that_uses_it(tmp_path):
     library = tmp_path / "library"
     library.mkdir()
     (library / "__init__.py").touch()
-    (library / "low.py").write_text("def asked(x):\n    return x\n\n\ndef other(x):\n    return x\n")
+    (library / "low.py").write_text(
+        "def asked(x):\n    return x\n\n\ndef other(x):\n    return x\n"
+    )
     (library / "high.py").write_text(
         "from transformer_block.low import asked as hidden_name, other\n\n\n"
         "def uses(x):\n    return inner(x)\n\n\ndef inner(x):\n    import low\n"

@@ -156,7 +156,11 @@ def test_frames_go_over_whole_and_nonsense_ends_the_talk():
     here, there = pair()
     Line(here).send({"k": 1}, [b"abc", memoryview(b"de")])
     assert Line(there).receive() == ({"k": 1}, b"abcde")
-    for nonsense in (b"x" * HEAD.size, HEAD.pack(MAGIC, 1 << 30, 0), HEAD.pack(MAGIC, 2, 0) + b"{]"):
+    for nonsense in (
+        b"x" * HEAD.size,
+        HEAD.pack(MAGIC, 1 << 30, 0),
+        HEAD.pack(MAGIC, 2, 0) + b"{]",
+    ):
         here.sendall(nonsense)
         with pytest.raises(Garbled):
             Line(there).receive()

@@ -13,7 +13,6 @@ from pathlib import Path
 import hostile
 import psutil
 import pytest
-
 from classes import REPOSITORY, make_small_course
 
 from grader.course import Course

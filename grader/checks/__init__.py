@@ -2,6 +2,7 @@
 
 import difflib
 import importlib
+from contextvars import ContextVar
 
 import numpy as np
 
@@ -10,9 +11,12 @@ from grader.checks.engine.failure import CheckFailed
 from grader.checks.engine.judging import judge
 from grader.checks.engine.picture import show
 
-__all__ = ["SHEETS", "CheckFailed", "check", "exercises", "find_exercise"]
+__all__ = ["SEED", "SHEETS", "CheckFailed", "check", "exercises", "find_exercise"]
 
 SHEETS = ("attention", "block", "counting", "residual_stream", "rmsnorm", "stack", "swiglu")
+
+# What marks a class sets this, so that all students of a sheet meet the same inputs.
+SEED = ContextVar("SEED", default=None)
 
 
 def exercises():
@@ -62,6 +66,7 @@ def check(answer, claim=None, *, exercise=None, seed=None, **companions):
         )
     task = find_exercise(exercise or getattr(answer, "__name__", type(answer).__name__))
     claims = task.claims.values() if claim is None else [task.claim(claim)]
+    seed = SEED.get() if seed is None else seed
     seed = int(np.random.SeedSequence().generate_state(1)[0]) if seed is None else seed
     for one in claims:
         failure = judge(task, one, answer, companions, seed)

@@ -50,7 +50,8 @@ def examine(folder, mode):
 
 def _holds(jail, attack):
     """Run an attack in a notebook of its own, after what goes before it in another."""
-    return not any([_shows(jail, code) for code in (attack.before, attack.code) if code])
+    prepared = bool(attack.before) and _shows(jail, attack.before)
+    return not (_shows(jail, attack.code) or prepared)
 
 
 def _shows(jail, code):

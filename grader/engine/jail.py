@@ -64,7 +64,9 @@ class Jail:
     def __enter__(self):
         """Start the warm server; it is ready a little later."""
         near, far = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-        self.scratch = None if self.mode == AUTO else tempfile.TemporaryDirectory(prefix="notebook-")
+        self.scratch = (
+            None if self.mode == AUTO else tempfile.TemporaryDirectory(prefix="notebook-")
+        )
         settings = self._settings()
         words = [*self._python(), "-m", "grader.engine.far.server", json.dumps(settings)]
         if self.mode == AUTO:
@@ -75,7 +77,7 @@ class Jail:
             stdout=subprocess.DEVNULL,
             stderr=subprocess.PIPE,
             env=self._environment(),
-            preexec_fn=lambda: os.dup2(far.fileno(), CONTROL),  # noqa: PLW1509
+            preexec_fn=lambda: os.dup2(far.fileno(), CONTROL),
             pass_fds=(CONTROL,),
             start_new_session=True,
         )
@@ -160,7 +162,12 @@ class Jail:
 
     def _python(self):
         """Return the interpreter: that of the environment, by its real path."""
-        return [str(Path(sys.prefix).resolve() / "bin" / Path(sys.executable).name), "-B", "-P", "-s"]
+        return [
+            str(Path(sys.prefix).resolve() / "bin" / Path(sys.executable).name),
+            "-B",
+            "-P",
+            "-s",
+        ]
 
     def _environment(self):
         """Return the environment of the sandbox: nothing of ours."""
@@ -190,7 +197,7 @@ class Jail:
         for name in ("bin", "lib", "lib32", "lib64", "libx32", "sbin"):
             path = Path("/", name)
             if path.is_symlink():
-                words += ["--symlink", os.readlink(path), str(path)]
+                words += ["--symlink", str(path.readlink()), str(path)]
             elif path.is_dir():
                 words += ["--ro-bind", str(path), str(path)]
         words += ["--ro-bind-try", "/etc/ld.so.cache", "/etc/ld.so.cache"]
@@ -242,4 +249,3 @@ def _installed():
 
 def _hidden_places():
     return {*_prefixes(), Path("/usr")}
-

@@ -290,7 +290,7 @@ def remark_on(record):
     automatic = [cell for cell in record.cells if not cell.by_hand]
     answered = [cell for cell in record.cells if cell.outcome != UNTOUCHED]
     if record.cells and not answered:
-        return "all answers untouched"
+        return "; ".join(["all answers untouched", *_told_notes(record.notes)])
     parts = {
         "timed out": [cell for cell in automatic if cell.outcome == TIMED_OUT],
         "stopped the notebook": [cell for cell in automatic if cell.outcome == CRASHED],

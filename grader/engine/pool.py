@@ -108,4 +108,3 @@ class Pool:
             FAILED,
             f"the marking process ended with code {hand.process.exitcode}",
         )
-

@@ -4,12 +4,14 @@ import ast
 import contextlib
 import io
 import math
+import random
 import time
+import zlib
 from dataclasses import dataclass, field
 
 import numpy as np
 
-from grader.checks import CheckFailed
+from grader.checks import SEED, CheckFailed
 from grader.engine import master as roles
 from grader.engine.far.clock import time_limit
 from grader.engine.jail import Lost
@@ -83,6 +85,7 @@ class Tester:
     def _test(self, cell):
         shown = io.StringIO()
         link = None
+        _same_chance_for_all(cell)
         try:
             with self.student.at_work(cell.seconds) as link:
                 link.untold = link.wrote = False
@@ -165,6 +168,14 @@ class Tester:
     def _why_missing(self, name):
         reason = self.broken.get(name)
         return f"There is no {name} in the notebook" + (f": {reason}." if reason else ".")
+
+
+def _same_chance_for_all(cell):
+    """Draw the same inputs for every student, and in every run."""
+    seed = zlib.crc32(cell.name.encode())
+    SEED.set(seed)
+    np.random.seed(seed)  # noqa: NPY002 (tests of others draw from it)
+    random.seed(seed)
 
 
 class Missing(Exception):
@@ -252,8 +263,5 @@ def _tell(error, cell):
 
 def _is_written_in(text, source):
     """Tell whether a message stands in the test as it is, so that no value got into it."""
-    strings = {
-        node.value for node in ast.walk(ast.parse(source)) if isinstance(node, ast.Constant)
-    }
+    strings = {node.value for node in ast.walk(ast.parse(source)) if isinstance(node, ast.Constant)}
     return bool(text) and text in strings
-

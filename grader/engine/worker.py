@@ -9,7 +9,6 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
 
-from grader.course import Course
 from grader.engine.jail import AUTO, Jail, NoSandbox
 from grader.engine.limits import Limits
 from grader.engine.master import load_masters
@@ -41,7 +40,7 @@ class Job:
     folder: Path
     assignment: str
     stage: Path
-    limits: Limits = Limits()
+    limits: Limits
     mode: str = AUTO
 
 
@@ -233,4 +232,3 @@ def when_submitted(folder):
     except (OSError, ValueError):
         return None
     return moment.isoformat()
-

@@ -12,6 +12,7 @@ import shutil
 import signal
 import socket
 import sys
+from pathlib import Path
 
 from grader.engine.far import confine
 
@@ -106,18 +107,18 @@ class Server:
     def _lay_out(self, folder):
         """Link the files that were handed out with the sheet into the notebook's folder."""
         given = self.settings["given"]
-        for name in os.listdir(given) if given else []:
-            if not name.endswith(".ipynb"):
-                os.symlink(os.path.join(given, name), os.path.join(folder, name))
+        for path in Path(given).iterdir() if given else []:
+            if path.suffix != ".ipynb":
+                Path(folder, path.name).symlink_to(path)
 
 
 def _empty(folder):
     """Remove what the notebook before has written."""
-    for entry in os.scandir(folder):
-        if entry.is_dir(follow_symlinks=False):
-            shutil.rmtree(entry.path, ignore_errors=True)
+    for path in Path(folder).iterdir():
+        if path.is_dir() and not path.is_symlink():
+            shutil.rmtree(path, ignore_errors=True)
         else:
-            os.unlink(entry.path)
+            path.unlink()
 
 
 def _keep_only(fd):

@@ -10,7 +10,7 @@ import warnings
 from IPython.core.displayhook import DisplayHook
 from IPython.core.displaypub import DisplayPublisher
 from IPython.core.interactiveshell import InteractiveShell
-from IPython.core.magic import Magics, line_cell_magic, line_magic, magics_class
+from IPython.core.magic import Magics, line_cell_magic, magics_class
 from traitlets import Type
 from traitlets.config import Config
 
@@ -236,4 +236,3 @@ class Shell:
                 outputs.show("display_data", {"image/png": file.getvalue()})
         if pyplot:
             pyplot.close("all")
-

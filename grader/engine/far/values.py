@@ -338,7 +338,10 @@ def copy_into(old, new):
         old.bit_generator.state = new.bit_generator.state
         return True
     if isinstance(old, tuple) and isinstance(new, tuple) and len(old) == len(new):
-        return all([_same_or_copied(a, b) for a, b in zip(old, new, strict=True)])
+        for a, b in zip(old, new, strict=True):
+            with contextlib.suppress(ValueError, TypeError):
+                copy_into(a, b)
+        return True
     if type(old) is list and type(new) is list:
         old[:] = [_merged(old, new, i) for i in range(len(new))]
         return True
@@ -348,13 +351,6 @@ def copy_into(old, new):
         old.update(merged)
         return True
     return False
-
-
-def _same_or_copied(old, new):
-    """Copy into what can be changed; leave the rest."""
-    with contextlib.suppress(ValueError, TypeError):
-        copy_into(old, new)
-    return True
 
 
 def _merged(old, new, key):
