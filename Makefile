@@ -46,7 +46,7 @@ lint: install ## check the style of all Python code, and the spelling of all tex
 test-site: book ## every page in Chromium: links, formulas, accessibility, phone and dark mode
 	$(PY) -m pytest -m site
 
-test-marking: install ## whole submissions through nbgrader
+test-marking: install ## whole submissions in the sandbox and through nbgrader
 	$(PY) -m pytest -m marking
 
 test-pretrained: install ## the real model, fetched once: its logits and its words
@@ -69,6 +69,7 @@ bench: book ## measure speed, both sides in one run, and print ratios
 	$(PY) bench/block.py
 	$(PY) bench/generate.py
 	$(PY) bench/redraw.py
+	$(PY) bench/grading.py
 
 shots: book ## take pictures of every page into _build/shots
 	$(PY) tests/shots.py

@@ -254,7 +254,8 @@ CLASS = {
             lambda cells, cell: cell("half_rms").update(
                 source="import gc, glob, sys\ndef half_rms(eps):\n"
                 "    found = glob.glob('/**/solutions*', recursive=True)\n"
-                "    frame = sys._getframe().f_back\n    return len(found) or frame.f_locals['want']"
+                "    frame = sys._getframe().f_back\n"
+                "    return len(found) or frame.f_locals['want']"
             ),
             BLANK,
         ),

@@ -34,13 +34,13 @@ class Outputs:
     def __init__(self):
         self.items = []
         self.room = MOST_TEXT
+        self.full = False
 
     def write(self, name, text):
         """Add text to a stream, as much as there is room for."""
-        if self.room <= 0 or not text:
+        kept = self._cut(text)
+        if not kept:
             return
-        kept = text[: self.room] + (CUT if len(text) > self.room else "")
-        self.room -= len(text)
         last = self.items[-1] if self.items else {}
         if last.get("stream") == name:
             last["text"].append(kept)
@@ -52,15 +52,19 @@ class Outputs:
         if len(self.items) >= MOST_OUTPUTS:
             return
         text = data.get("text/plain")
-        kept = {} if text is None else {"text/plain": self._cut(str(text))}
+        kept = {} if text is None else {"text/plain": self._cut(str(text)) or CUT}
         if isinstance(data.get("image/png"), bytes | str):
             kept |= _picture(data["image/png"])
         if kept:
             self.items.append({"show": kind, "data": kept})
 
     def _cut(self, text):
-        kept = text[: max(0, self.room)] + (CUT if len(text) > self.room else "")
-        self.room -= len(text)
+        """Return as much of a text as there is room for; the first that is cut says so."""
+        kept, full = text[: self.room], len(text) > self.room
+        self.room -= len(kept)
+        if full and not self.full:
+            kept += CUT
+        self.full |= full
         return kept
 
     def told(self):

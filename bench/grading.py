@@ -1,0 +1,105 @@
+"""Measure how fast a class is marked, beside plain ``nbgrader autograde`` in the same run.
+
+Run with ``make bench``. A class of right, wrong, crashing and slow submissions is marked by our
+command, with one worker and with two; nbgrader marks a sample of it. Printed are seconds a
+submission, ratios, the processor's time, and the largest size of the command's own process.
+"""
+
+import argparse
+import json
+import os
+import resource
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+SHEET = "rmsnorm"
+MIX = ("right", "other_way", "eps_outside", "no_rank_one", "raises", "untouched")
+CRASH, SLOW = "import os\nos._exit(1)", "import time\ntime.sleep(0.5)"
+
+
+def main():
+    """Mark the class three times and print the figures."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--size", type=int, default=200, help="submissions in the class")
+    parser.add_argument("--sample", type=int, default=6, help="submissions that nbgrader marks")
+    options = parser.parse_args()
+    with tempfile.TemporaryDirectory() as place:
+        course = Path(place, "course")
+        grader(["course", course])
+        hand_in(course, options.size)
+        sample = shutil.copytree(course, Path(place, "sample"))
+        keep_first(sample, options.sample)
+        plain = timed([Path(sys.executable).parent / "nbgrader", "autograde", SHEET], sample)
+        tell("nbgrader autograde", plain, options.sample)
+        taken = {}
+        for workers in (1, 2):
+            words = ["grade", course, SHEET, "--again", "--workers", workers]
+            taken[workers] = timed([sys.executable, "-m", "grader", *map(str, words)], ROOT)
+            tell(f"grade, {workers} workers", taken[workers], options.size)
+        one = timed([*command("grade", sample, SHEET, "--student", "s0000")], ROOT)
+        tell("grade, one submission from a cold start", one, 1)
+        each = plain[0] / options.sample
+        print(f"throughput against nbgrader: {each / (taken[2][0] / options.size):.1f} ×")
+        print(f"two workers against one: {taken[1][0] / taken[2][0]:.2f} ×")
+
+
+def command(*words):
+    """Return a command of the grader's."""
+    return [sys.executable, "-m", "grader", *map(str, words)]
+
+
+def grader(words):
+    """Run the grader and wait."""
+    subprocess.run(command(*words), cwd=ROOT, check=True, stdout=subprocess.DEVNULL)
+
+
+def hand_in(course, size):
+    """Fill a class: mostly the six submissions, one in twenty crashing, one in twenty slow."""
+    folder = ROOT / "tests" / "submissions" / SHEET
+    notebooks = {name: json.loads((folder / f"{name}.ipynb").read_text("utf-8")) for name in MIX}
+    for number in range(size):
+        notebook = json.loads(json.dumps(notebooks[MIX[number % len(MIX)]]))
+        extra = {5: CRASH, 15: SLOW}.get(number % 20)
+        if extra:
+            cell = {"cell_type": "code", "id": "extra", "metadata": {}, "source": extra}
+            notebook["cells"].append(cell | {"outputs": [], "execution_count": None})
+        path = course / "submitted" / f"s{number:04d}" / SHEET / f"{SHEET}.ipynb"
+        path.parent.mkdir(parents=True)
+        path.write_text(json.dumps(notebook), "utf-8")
+
+
+def keep_first(course, count):
+    """Leave the first students only; nbgrader stops at a kernel that dies, which is none of them."""
+    for folder in sorted((course / "submitted").iterdir())[count:]:
+        shutil.rmtree(folder)
+
+
+def timed(words, folder):
+    """Run a command; return its seconds, its processors' seconds, and its largest size in MiB."""
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    start = time.monotonic()
+    run = subprocess.run(words, cwd=folder, capture_output=True, text=True, check=False)
+    seconds = time.monotonic() - start
+    if run.returncode:
+        print(run.stderr[-2000:], file=sys.stderr)
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    busy = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+    return seconds, busy, after.ru_maxrss >> 10
+
+
+def tell(what, taken, size):
+    """Print one line of figures."""
+    seconds, busy, largest = taken
+    print(
+        f"{what}: {seconds:.1f} s, {seconds / size:.3f} s each, {busy:.1f} s of processor, "
+        f"largest process {largest} MiB, load {os.getloadavg()[0]:.1f}"
+    )
+
+
+if __name__ == "__main__":
+    main()
