@@ -64,7 +64,7 @@ def hand_in(course, size):
     notebooks = {name: json.loads((folder / f"{name}.ipynb").read_text("utf-8")) for name in MIX}
     for number in range(size):
         notebook = json.loads(json.dumps(notebooks[MIX[number % len(MIX)]]))
-        extra = {5: CRASH, 15: SLOW}.get(number % 20)
+        extra = {7: CRASH, 15: SLOW}.get(number % 20)
         if extra:
             cell = {"cell_type": "code", "id": "extra", "metadata": {}, "source": extra}
             notebook["cells"].append(cell | {"outputs": [], "execution_count": None})
@@ -74,7 +74,7 @@ def hand_in(course, size):
 
 
 def keep_first(course, count):
-    """Leave the first students only; nbgrader stops at a kernel that dies, which is none of them."""
+    """Leave the first students only: nbgrader stops at a kernel that dies, none of theirs."""
     for folder in sorted((course / "submitted").iterdir())[count:]:
         shutil.rmtree(folder)
 

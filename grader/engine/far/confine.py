@@ -12,7 +12,9 @@ import resource
 from pathlib import Path
 
 NEWNS, NEWUTS, NEWIPC, NEWPID, NEWNET = 0x20000, 0x4000000, 0x8000000, 0x20000000, 0x40000000
-MS_RDONLY, MS_NOSUID, MS_NODEV, MS_REC, MS_PRIVATE = 1, 2, 4, 0x4000, 1 << 18
+NEWUSER, NOBODY = 0x10000000, 65534
+MS_RDONLY, MS_NOSUID, MS_NODEV, MS_REMOUNT, MS_BIND = 1, 2, 4, 32, 4096
+MS_REC, MS_PRIVATE = 0x4000, 1 << 18
 PR_SET_DUMPABLE, PR_CAPBSET_DROP, PR_SET_NO_NEW_PRIVS = 4, 24, 38
 LAST_CAPABILITY = 63
 CAPABILITY_VERSION = 0x20080522
@@ -69,15 +71,32 @@ def back_to(here):
 
 def leave(scratch_size, uid):
     """Take a network, message queues and mounts of one's own: scratch folders and no /proc."""
-    must(libc.unshare(NEWNS | NEWIPC | NEWNET | NEWUTS), "unshare")
+    _take_worlds(uid)
     must(libc.mount(None, b"/", None, MS_REC | MS_PRIVATE, None), "mount /")
     options = f"size={scratch_size},nr_inodes=4096,mode=0777".encode()
     for place in (b"/tmp", b"/dev/shm"):
         must(libc.mount(b"none", place, b"tmpfs", MS_NOSUID | MS_NODEV, options), "mount")
+    read_only = MS_REMOUNT | MS_BIND | MS_RDONLY | MS_NOSUID | MS_NODEV
+    must(libc.mount(None, b"/cache", None, read_only, None), "mount /cache")
     must(libc.mount(b"none", b"/proc", b"tmpfs", MS_RDONLY | MS_NOSUID, b"size=4k"), "mount /proc")
     Path("/tmp/notebook").mkdir(mode=0o777)
     if uid is not None:
         os.chown("/tmp/notebook", uid, uid)
+
+
+def _take_worlds(uid):
+    """Take namespaces; who cannot become another user becomes a nameless one in its own."""
+    worlds = NEWNS | NEWIPC | NEWNET | NEWUTS
+    if uid is not None:
+        must(libc.unshare(worlds), "unshare")
+        return
+    here = os.geteuid(), os.getegid()
+    must(libc.unshare(worlds | NEWUSER), "unshare")
+    libc.prctl(PR_SET_DUMPABLE, 1, 0, 0, 0)  # else the three files below belong to root
+    Path("/proc/self/setgroups").write_text("deny")
+    Path("/proc/self/uid_map").write_text(f"{NOBODY} {here[0]} 1")
+    Path("/proc/self/gid_map").write_text(f"{NOBODY} {here[1]} 1")
+    cannot_be_watched()
 
 
 def limit(limits):
@@ -145,7 +164,7 @@ def refuse_calls(library):
     for name in REFUSED:
         _refuse(library, rules, name)
     _refuse(library, rules, "clone3", action=NO_SUCH_CALL)
-    for flag in (0x10000000, NEWNS, NEWPID, NEWNET, NEWIPC, NEWUTS):  # the first: a user namespace
+    for flag in (NEWUSER, NEWNS, NEWPID, NEWNET, NEWIPC, NEWUTS):
         _refuse(library, rules, "clone", Comparison(0, MASKED_EQUAL, flag, flag))
     for family in set(range(max(FAMILIES))) - set(FAMILIES):
         _refuse(library, rules, "socket", Comparison(0, EQUAL, family, 0))
