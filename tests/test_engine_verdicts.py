@@ -8,7 +8,7 @@ from test_engine_aligning import MASTER
 
 from grader.checks import CheckFailed
 from grader.engine import testing
-from grader.engine.testing import Missing, Tester, execute
+from grader.engine.testing import Missing, execute
 from grader.records import PASSED, WRONG
 
 OPEN, HIDDEN = MASTER.by_name["f-value"], MASTER.by_name["f-more"]  # 4 points, 2 points
@@ -82,13 +82,13 @@ class NoNotebook:
 
 
 def test_an_answer_that_is_not_there_is_told_with_the_reason():
-    tester = Tester(MASTER, None)
+    tester = testing.Tester(MASTER, None)
     tester.broken["f"] = "its cell raised SyntaxError: invalid syntax, line 3"
     with pytest.raises(Missing, match="There is no f in the notebook: its cell raised SyntaxError"):
         tester._fetch({"f"}, NoNotebook(), OPEN)
 
 
 def test_only_what_the_master_s_answers_define_is_fetched():
-    (plan,) = Tester(MASTER, None)._plan(OPEN)
+    (plan,) = testing.Tester(MASTER, None)._plan(OPEN)
     assert plan == (OPEN, {"f"})
     assert testing._verdict_of(3, OPEN).outcome == WRONG
