@@ -215,7 +215,7 @@ def test_what_is_asked_for_is_withheld_with_everything_that_uses_it(tmp_path):
     assert withheld_names({"asked"}, library) == dict.fromkeys(
         ("asked", "inner", "uses", "Has"), "asked"
     ) | {"inner": "asked"}
-    write_library(tmp_path / "cut", {"asked"}, library)
+    write_library(tmp_path / "cut", {"asked"}, library=library)
     text = (tmp_path / "cut" / "low.py").read_text()
     assert "transformer_block.low.asked is not there while this sheet is marked" in text
     assert "def other(x):\n    return x" in text

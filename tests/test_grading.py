@@ -238,6 +238,7 @@ def test_no_attack_gains_a_point_or_costs_another_student_one(course):
         hand_in(course, name, data)
     before = processes_of_sandboxes()
     code, students = grade(course, "--time-limit", "3")
+    assert {s["student"]: s["remark"] for s in students.values() if s["status"] != "graded"} == {}
     assert code == 0
     for student in ("a honest", "z honest"):
         assert students[student]["marks"] == MARKS["right"]

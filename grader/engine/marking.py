@@ -11,7 +11,7 @@ from grader.engine.jail import Lost
 from grader.engine.reading import Unreadable, read
 from grader.engine.student import Student
 from grader.engine.suspicions import suspicions
-from grader.engine.testing import Tester, Verdict
+from grader.engine.testing import Tester, Verdict, uses_check
 from grader.records import (
     CRASHED,
     FAILED,
@@ -99,7 +99,7 @@ def mark(master, data, jail, limits, habits, student="", assignment="", notebook
     except Unreadable as trouble:
         remark = f"not a readable notebook: {trouble}"
         return Record(status=FAILED, remark=remark, **facts), None
-    runner = Student(jail, limits)
+    runner = Student(jail, limits, master.lent)
     tester = Tester(master, runner, habits.may_write)
     marking = _Marking(master, habits, runner, tester, notes)
     try:
@@ -128,7 +128,7 @@ def _answers(marking, notebook):
 
 def learn_habits(master, jail, limits):
     """Run the master's tests on its own answers, and learn how they have to be run."""
-    runner = Student(jail, limits)
+    runner = Student(jail, limits, master.lent)
     tester = Tester(master, runner, _all_names(master))
     placed, _ = align(master, read(master.as_handed_in()))
     marking = _Marking(master, Habits(), runner, tester, [])
@@ -142,11 +142,20 @@ def learn_habits(master, jail, limits):
     finally:
         runner.close()
     failed = {name: verdict for name, verdict in verdicts.items() if verdict.share < 1}
-    troubles = [v.author_error for v in failed.values() if v.author_error]
+    inside = {
+        name
+        for name, verdict in failed.items()
+        if not (verdict.author_error or uses_check(master.by_name[name]))
+    }
+    troubles = [
+        verdict.author_error or f"the master's own answer fails {name}: {verdict.sentence}"
+        for name, verdict in failed.items()
+        if name not in inside
+    ]
     return Habits(
-        sandboxed=frozenset(name for name, v in failed.items() if not v.author_error),
+        sandboxed=frozenset(inside),
         may_write=frozenset(name for name, v in verdicts.items() if v.wrote),
-        troubles=tuple(troubles),
+        troubles=tuple(told.splitlines()[0] for told in troubles),
     )
 
 

@@ -7,10 +7,12 @@ import re
 from dataclasses import dataclass, replace
 from functools import cached_property
 
+from grader.engine.withheld import lent
 from grader.library import names_of
 
 GRADED, HAND, ANSWER, LOCKED, FREE = "graded", "hand", "answer", "locked", "free"
 _HIDDEN = re.compile(r"[ \t]*###? *BEGIN HIDDEN TESTS.*?END HIDDEN TESTS[^\n]*\n?", re.DOTALL)
+LIBRARY = "transformer_block."
 METADATA = {
     "kernelspec": {"display_name": "Python 3", "language": "python", "name": "python3"},
     "language_info": {"name": "python"},
@@ -116,12 +118,33 @@ class Master:
         """Names of the functions and values that the answers define."""
         return {name for cell in self.cells if cell.role == ANSWER for name in cell.names[0]}
 
+    @cached_property
+    def handed_out(self):
+        """Full names of what the released cells import from the course's library."""
+        return {
+            f"{node.module}.{alias.name}"
+            for cell in self.cells
+            if cell.kind == "code"
+            for node in ast.walk(_tree(cell.released))
+            if isinstance(node, ast.ImportFrom) and str(node.module).startswith(LIBRARY)
+            for alias in node.names
+        }
+
     def answers_of(self, cell):
         """Return the answer cells that a graded cell judges: those that define what it uses."""
         if cell.role != GRADED:
             return [cell]
         before = self.cells[: self.cells.index(cell)]
         return [c for c in before if c.role == ANSWER and c.names[0] & cell.names[1]]
+
+    def judged_by(self, cell):
+        """Return the names that the answers judged by a graded cell define."""
+        return frozenset().union(*(answer.names[0] for answer in self.answers_of(cell)))
+
+    @cached_property
+    def lent(self):
+        """Library functions that the sheet hands out although they give away what it asks."""
+        return lent(self.asked, self.handed_out)
 
     def as_handed_in(self):
         """Return the solved notebook as a submission, to try the tests on."""
@@ -227,6 +250,14 @@ def _name(cell):
 def _source(cell):
     source = cell["source"]
     return source if isinstance(source, str) else "".join(source)
+
+
+def _tree(source):
+    """Parse code; what is no Python is empty."""
+    try:
+        return ast.parse(source)
+    except (SyntaxError, ValueError):
+        return ast.Module([], [])
 
 
 def last_value(source):

@@ -25,7 +25,7 @@ def set_stage(folder, masters):
     Parameters
     ----------
     folder : Path
-        An empty folder.
+        An empty folder, or one to be made.
     masters : iterable of Master
         Their answers are withheld from the library.
     """
@@ -36,7 +36,8 @@ def set_stage(folder, masters):
     (engine / "__init__.py").touch()
     shutil.copytree(HERE / "far", engine / "far", ignore=shutil.ignore_patterns("__pycache__"))
     asked = set().union(*(master.asked for master in masters))
-    write_library(folder / "transformer_block", asked)
+    handed_out = set().union(*(master.handed_out for master in masters))
+    write_library(folder / "transformer_block", asked, handed_out)
     (folder / "cache").mkdir()
     for path in (folder, *folder.rglob("*")):
         path.chmod(0o755 if path.is_dir() else 0o644)

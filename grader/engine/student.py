@@ -19,10 +19,12 @@ class Student:
         Where the notebook runs.
     limits : Limits
         Bounds on it.
+    lent : dict
+        From `grader.engine.withheld.lent`.
     """
 
-    def __init__(self, jail, limits):
-        self.jail, self.limits = jail, limits
+    def __init__(self, jail, limits, lent=None):
+        self.jail, self.limits, self.lent = jail, limits, lent or {}
         self.spent = 0.0
         self.done = []  # cells that ran to their end, to run again if need be
         self.link = None
@@ -68,6 +70,7 @@ class Student:
             if self.revivals > MOST_REVIVALS:
                 raise Lost(CRASHED, "it had to be started too often")
             self.link = Link(self.jail.start(), self._watch_memory)
+            self.link.lent = self.lent
             self._run_again()
         return self.link
 

@@ -89,7 +89,8 @@ class Tester:
         try:
             with self.student.at_work(cell.seconds) as link:
                 link.untold = link.wrote = False
-                link.write_back = cell.name in self.may_write or _uses_check(cell)
+                link.judged = self.master.judged_by(cell)
+                link.write_back = cell.name in self.may_write or uses_check(cell)
                 with _collecting(shown), time_limit(link.left + GRACE) as clock:
                     value = self._run(cell, link)
                 if clock.error:
@@ -101,6 +102,8 @@ class Tester:
             verdict = Verdict(WRONG, sentence=str(missing))
         except Exception as error:
             verdict = Verdict(WRONG, sentence=_tell(error, cell), mistakes=_mistakes(error))
+        if link is not None:
+            link.judged = frozenset()
         verdict.shown = shown.getvalue()[:MOST_SHOWN]
         verdict.untold, verdict.wrote = (link.untold, link.wrote) if link else (False, False)
         return verdict
@@ -189,7 +192,7 @@ def execute(source, namespace):
     return None if last is None else eval(compile(last, "<test>", "eval"), namespace)
 
 
-def _uses_check(cell):
+def uses_check(cell):
     """Tell whether a cell tests with `check`, which works on copies of everything."""
     return "grader" in cell.source and "check" in cell.names[0] | cell.names[1]
 

@@ -12,6 +12,11 @@ SAYS = (
     "{dotted} is not there while this sheet is marked: it is, or it uses, what the sheet asks "
     "you to write ({asked})."
 )
+_LENT = """
+def {name}(*args, **kwargs):
+    from grader.engine.far.lending import lend
+    return lend({dotted!r}, args, kwargs)
+"""
 _DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 
 
@@ -30,11 +35,7 @@ def withheld_names(asked, library=LIBRARY):
     names : dict
         Name of a definition to the asked name that it is or reaches.
     """
-    uses = {}
-    for file in sorted(library.glob("*.py")):
-        for node in ast.parse(file.read_text("utf-8")).body:
-            for name in _defined(node):
-                uses.setdefault(name, set()).update(_mentioned(node))
+    uses = _uses(library)
     reached = {name: name for name in uses if name in asked}
     while True:
         more = {
@@ -47,8 +48,49 @@ def withheld_names(asked, library=LIBRARY):
         reached |= more
 
 
-def write_library(folder, asked, library=LIBRARY):
-    """Write a copy of the library without what is asked for.
+def _uses(library):
+    """Return what each definition of the library mentions."""
+    uses = {}
+    for file in sorted(library.glob("*.py")):
+        for node in ast.parse(file.read_text("utf-8")).body:
+            for name in _defined(node):
+                uses.setdefault(name, set()).update(_mentioned(node))
+    return uses
+
+
+def lent(asked, handed_out, library=LIBRARY):
+    """Return the functions that a sheet hands out although they are, or use, what it asks for.
+
+    Parameters
+    ----------
+    asked : set of str
+        Names that the sheet asks for.
+    handed_out : set of str
+        Full names of what its released cells import from the library.
+    library : Path
+        The package's folder.
+
+    Returns
+    -------
+    names : dict
+        Full name to the asked names that it is or reaches.
+    """
+    uses = _uses(library)
+    found = {}
+    for dotted in handed_out:
+        reached, queue = set(), [dotted.rpartition(".")[2]]
+        while queue:
+            name = queue.pop()
+            if name not in reached:
+                reached.add(name)
+                queue += uses.get(name, ())
+        if reached & asked:
+            found[dotted] = frozenset(reached & asked)
+    return found
+
+
+def write_library(folder, asked, handed_out=frozenset(), library=LIBRARY):
+    """Write a copy of the library without what is asked for; what is lent is called elsewhere.
 
     Parameters
     ----------
@@ -56,6 +98,8 @@ def write_library(folder, asked, library=LIBRARY):
         Where the package is to be; it must not exist.
     asked : set of str
         Names that the sheet asks for.
+    handed_out : set of str
+        Full names of what its released cells import from the library.
     library : Path
         The package's folder.
     """
@@ -63,8 +107,8 @@ def write_library(folder, asked, library=LIBRARY):
     shutil.copytree(library, folder, ignore=shutil.ignore_patterns("__pycache__", "widgets"))
     for file in folder.glob("*.py"):
         tree = ast.parse(file.read_text("utf-8"))
-        emptied = [_emptied(node, withheld, f"transformer_block.{file.stem}") for node in tree.body]
-        tree.body = emptied
+        module = f"transformer_block.{file.stem}"
+        tree.body = [_emptied(node, withheld, module, handed_out) for node in tree.body]
         file.write_text(ast.unparse(ast.fix_missing_locations(tree)), "utf-8")
 
 
@@ -89,11 +133,13 @@ def _mentioned(node):
     return found
 
 
-def _emptied(node, withheld, module):
-    """Put a sentence in the place of a body that is withheld."""
+def _emptied(node, withheld, module, handed_out):
+    """Put a sentence in the place of a body that is withheld, or a call where it is lent."""
     names = [name for name in _defined(node) if name in withheld]
     if not names:
         return node
+    if f"{module}.{names[0]}" in handed_out:
+        return ast.parse(_LENT.format(name=names[0], dotted=f"{module}.{names[0]}")).body[0]
     says = SAYS.format(dotted=f"{module}.{names[0]}", asked=withheld[names[0]])
     refusal = ast.parse(f"raise RuntimeError({says!r})").body
     if isinstance(node, ast.FunctionDef):
