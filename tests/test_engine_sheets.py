@@ -1,4 +1,4 @@
-"""Every sheet through the engine: the stated marks, and no library function that gives them away."""
+"""Every sheet through the engine: the stated marks, and no library function gives them away."""
 
 import json
 from pathlib import Path
