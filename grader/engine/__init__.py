@@ -1,1 +1,8 @@
-"""The grading engine: students' code in a sandbox, the master's tests outside of it."""
+"""The grading engine: students' code in a sandbox, the master's tests outside of it.
+
+In the order of the work: `reading` and `aligning` lay a submission beside its `master`; `stage`,
+`withheld` and `jail` put up the sandbox, where `far` runs the student's cells; `link` talks with
+it, `student` keeps the notebook alive; `testing` runs the graded cells here; `marking` makes the
+record, `composing` the autograded notebook; `worker` and `pool` do so for a class. `attacks` and
+`doctor` try the walls.
+"""

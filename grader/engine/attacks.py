@@ -106,8 +106,8 @@ def attacks(facts):
             "leave a process for the next student",
             "import os, time\ntime.sleep(0.5)\n"
             f"if os.path.exists('/tmp/alive') or os.path.exists('alive'): print('{REACHED}')",
-            before="import os, time\nif os.fork() == 0:\n    os.setsid()\n    while True:\n"
-            "        time.sleep(0.1); open('/tmp/alive', 'w')",
+            before="import os, time\nif os.fork() == 0:\n    os.setsid()\n    for n in range(50):\n"
+            "        time.sleep(0.1); open('/tmp/alive', 'w')\n    os._exit(0)",
         ),
     ]
 

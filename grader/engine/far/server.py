@@ -38,8 +38,7 @@ class Server:
         self.child = None
         self.shell = Shell()
         self.seccomp = confine.find_seccomp() if settings["walls"] else None
-        with contextlib.suppress(ImportError):
-            import matplotlib.pyplot  # noqa: F401 (warm for every notebook)
+        self.shell.warm_up()
 
     def serve(self):
         """Start and stop notebooks until the other side goes away."""

@@ -21,6 +21,8 @@ MOST_TEXT = 50_000  # characters of output that one cell may keep
 MOST_OUTPUTS = 40
 MOST_FIGURES = 10
 MOST_PICTURE = 2 << 20  # bytes of one PNG
+WARM_UP = 30.0  # seconds that warming up may take
+DPI = 72  # of figures: one drawing, small enough for a class
 CUT = "\n… the output is cut here.\n"
 REFUSED = "Not run while a notebook is marked: {}. There is no network and no shell here.\n"
 SHELL_MAGICS = ("bash", "sh", "script", "pip", "conda", "mamba", "uv", "system", "sx", "cmd")
@@ -225,6 +227,19 @@ class Shell:
         told = None if error is None else describe_error(error)
         return {"outputs": outputs.told(), "error": told, "seconds": time.monotonic() - start}
 
+    def warm_up(self):
+        """Do once what every notebook would wait for: IPython and Matplotlib load parts late."""
+        for source in ("import numpy\n1 + 1", "print(1)\n%time 1", "def f(x:", "1 / 0"):
+            self.run(source, WARM_UP)
+        with contextlib.suppress(ImportError):
+            from matplotlib import pyplot
+
+            pyplot.loglog([1, 100], [1, 100], label="$x^2$")  # whose ticks are formulas
+            pyplot.title("warm")
+            pyplot.legend()
+            self._show_figures(Outputs())
+        self.shell.reset(new_session=True)
+
     def _show_figures(self, outputs):
         """Draw the figures that are open, and close them."""
         pyplot = sys.modules.get("matplotlib.pyplot")
@@ -233,7 +248,7 @@ class Shell:
             try:
                 with warnings.catch_warnings():
                     warnings.simplefilter("ignore")
-                    pyplot.figure(number).savefig(file, format="png", bbox_inches="tight")
+                    pyplot.figure(number).savefig(file, format="png", dpi=DPI)
             except Exception as trouble:  # a figure may hold anything
                 outputs.write("stderr", f"A figure could not be drawn: {trouble}\n")
             else:
