@@ -84,6 +84,7 @@ def _claim(key, pairs):
     return {
         "cell": key,
         "label": cell.label,
+        "by_hand": cell.by_hand,
         "points": cell.max_points,
         "students": len(pairs),
         "full": full,
@@ -95,27 +96,39 @@ def _claim(key, pairs):
 
 
 def _mistakes(records):
-    """Count the catalogued mistakes behind the failures, the commonest first."""
-    count = Counter(
-        (cell.key, mistake)
-        for record in records
-        for cell in record.cells
-        for mistake in cell.mistakes
-    )
-    ordered = sorted(count.items(), key=lambda item: (-item[1], item[0]))
+    """Count the catalogued mistakes behind the failures by exercise, the commonest first."""
+    found = defaultdict(lambda: (set(), set()))
+    for record in records:
+        for cell in record.cells:
+            for mistake in cell.mistakes:
+                students, cells = found[_exercise(cell.key), mistake]
+                students.add(record.student)
+                cells.add(cell.key)
+    ordered = sorted(found.items(), key=lambda item: (-len(item[1][0]), item[0]))
     return [
-        {"cell": key, "mistake": mistake, "students": number, "question": _question(key, mistake)}
-        for (key, mistake), number in ordered
+        {
+            "exercise": exercise,
+            "mistake": mistake,
+            "students": len(students),
+            "cells": sorted(cells),
+            "question": _question(exercise, mistake),
+        }
+        for (exercise, mistake), (students, cells) in ordered
     ]
 
 
-def _question(key, mistake):
+def _exercise(key):
+    """Return which exercise a graded cell checks: ``half_rms`` for ``half_rms-value``."""
+    return key.rpartition("/")[2].rpartition("-")[0] or key
+
+
+def _question(exercise, mistake):
     """Return the question that learners with this mistake are asked; empty for other courses."""
     try:
-        exercise = find_exercise(key.rpartition("/")[2].rpartition("-")[0])
+        known = find_exercise(exercise).mistakes
     except LookupError:
         return ""
-    return next((known.question for known in exercise.mistakes if known.name == mistake), "")
+    return next((one.question for one in known if one.name == mistake), "")
 
 
 def _slowest(records):

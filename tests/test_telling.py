@@ -240,9 +240,9 @@ def test_a_report_counts_claims_mistakes_and_points(course, capsys):
     assert (half["full"], half["rate"], half["mean"]) == (1, 0.25, 1.5)
     assert half["outcomes"] == {"passed": 1, "wrong": 2, "untouched": 1}
     assert (claims[IN_WORDS]["full"], claims[IN_WORDS]["rate"]) == (0, 0.0)
-    assert [(m["cell"], m["mistake"], m["students"]) for m in facts["mistakes"]] == [
-        ("half_rms-value", EPS_OUTSIDE, 2),
-        ("rmsnorm_forward-eps", EPS_OUTSIDE, 1),
+    assert [(m["exercise"], m["mistake"], m["students"]) for m in facts["mistakes"]] == [
+        ("half_rms", EPS_OUTSIDE, 2),
+        ("rmsnorm_forward", EPS_OUTSIDE, 1),
     ]
     assert facts["seconds"] == 2.5
     assert facts["notes"] == [
@@ -266,8 +266,8 @@ def test_the_command_writes_a_page_and_prints_what_matters_most(course, capsys):
     code, out, err = run(capsys, "report", course.folder, SHEET)
     page = (course.folder / "reports" / f"{SHEET}.html").read_text("utf-8")
     assert (code, err) == (0, "")
-    assert out.splitlines()[1] == " 25 % full marks: half_rms-value, claim of half_rms-value"
-    assert f"  2 students: {EPS_OUTSIDE} in half_rms-value\n" in out
+    assert out.splitlines()[0] == " 25 % full marks: half_rms-value, claim of half_rms-value"
+    assert f"  2 students: {EPS_OUTSIDE} in half_rms\n" in out
     assert "eve &lt;b&gt;" in page
     assert not re.search("<script|<b>", page)
 

@@ -34,13 +34,16 @@ def _run(options):
 
 
 def _tell(facts):
-    """Print the claims that were lost most often, and the mistakes found most often."""
+    """Print the checked claims that were lost most often, and the mistakes found most often."""
     rated = [claim for claim in facts["claims"] if claim["rate"] is not None]
+    rated = [claim for claim in rated if not claim["by_hand"]]
     for claim in sorted(rated, key=lambda claim: claim["rate"])[:5]:
         print(f"{100 * claim['rate']:3.0f} % full marks: {claim['cell']}, {claim['label']}")
     for mistake in facts["mistakes"][:5]:
         number = mistake["students"]
-        print(f"{number:3} student{'s'[: number != 1]}: {mistake['mistake']} in {mistake['cell']}")
+        print(
+            f"{number:3} student{'s'[: number != 1]}: {mistake['mistake']} in {mistake['exercise']}"
+        )
 
 
 VERB = Verb("show how a class did: claims, mistakes behind them, times", _arguments, _run)
