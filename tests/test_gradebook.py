@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 from classes import ANSWERS, GRADED_CELLS, IN_WORDS, SHEET, make_small_course, record
 from nbgrader.api import Gradebook
+from nbgrader.apps.api import NbGraderAPI
 from postgres import running_postgres
 
 from grader import gradebook
@@ -359,3 +360,22 @@ def test_nbgraders_export_and_feedback_work_on_it(course):
     page = (course.folder / "feedback" / "ana" / SHEET / f"{SHEET}.html").read_text("utf-8")
     assert "Say why." in page
     assert "92.5" in page
+
+
+def test_formgrader_s_own_view_of_the_class_is_right(course):
+    for student in ("ana", "bob"):
+        for step in ("submitted", "autograded"):
+            folder = course.folder / step / student / SHEET
+            folder.mkdir(parents=True)
+            shutil.copy(course.folder / "release" / SHEET / f"{SHEET}.ipynb", folder)
+    gradebook.store(course, SHEET, [record("ana", ["half_rms-value"]), record("bob")])
+    mark_by_hand(course, None, "bob", IN_WORDS, 5)
+    view = NbGraderAPI(course.directory(SHEET))
+    seen = {s["student"]: s for s in view.get_submissions(SHEET)}
+    assert {name: s["score"] for name, s in seen.items()} == {"ana": 88, "bob": 99}
+    assert {name: s["needs_manual_grade"] for name, s in seen.items()} == {
+        "ana": True,
+        "bob": False,
+    }
+    assert all(s["autograded"] for s in seen.values())
+    assert view.get_assignment(SHEET)["num_submissions"] == 2
