@@ -66,10 +66,7 @@ check-derived: install ## make every derived file again and compare the bytes
 	.ci/check-derived
 
 bench: book ## measure speed, both sides in one run, and print ratios
-	$(PY) bench/block.py
-	$(PY) bench/generate.py
-	$(PY) bench/redraw.py
-	$(PY) bench/grading.py
+	for measured in block generate redraw grading; do $(PY) bench/$$measured.py || exit; done
 
 shots: book ## take pictures of every page into _build/shots
 	$(PY) tests/shots.py

@@ -3,6 +3,7 @@
 It is computed again whenever it is needed, so that a new due date or an extension is enough.
 """
 
+import re
 import tomllib
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
@@ -57,9 +58,20 @@ class Policy:
         return record.max_points * min(days * self.percent_per_day, self.at_most) / 100
 
 
+def read_time(text):
+    """Read an ISO 8601 time, or one as nbgrader writes it, with a zone's name behind it."""
+    try:
+        return datetime.fromisoformat(text)
+    except ValueError:
+        time, _, zone = text.rpartition(" ")
+        if re.fullmatch(r"[+-]\d{4}", zone):
+            return datetime.fromisoformat(time + zone)
+        return datetime.fromisoformat(time).replace(tzinfo=ZoneInfo(zone))
+
+
 def instant_of(text):
-    """Read an ISO 8601 time; one without an offset is UTC, as in nbgrader's gradebook."""
-    time = datetime.fromisoformat(text)
+    """Read a time as an instant; one without an offset is UTC, as in nbgrader's gradebook."""
+    time = read_time(text)
     return time.astimezone(UTC) if time.tzinfo else time.replace(tzinfo=UTC)
 
 

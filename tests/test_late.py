@@ -49,6 +49,26 @@ def test_a_day_begins_one_microsecond_after_the_last_ended(submitted, days):
     assert late(submitted, "2026-03-10T12:00:00") == days
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "2026-03-10T12:00:00.5+01:00",
+        "2026-03-10 11:00:00.500000 UTC",
+        "2026-03-10 12:00:00.500000 Europe/Madrid",
+        "2026-03-10 12:00:00.500000 +0100",
+        "2026-03-10 11:00:00.500000",
+    ],
+)
+def test_times_are_read_as_nbgrader_writes_them(text):
+    assert instant_of(text) == datetime(2026, 3, 10, 11, 0, 0, 500_000, tzinfo=UTC)
+
+
+@pytest.mark.parametrize("text", ["soon", "", "2026-03-10 12:00:00 noon"])
+def test_what_is_no_time_is_refused(text):
+    with pytest.raises((ValueError, KeyError)):
+        instant_of(text)
+
+
 def test_a_day_has_25_hours_when_the_clocks_go_back():
     due = "2026-10-24T23:59:00"  # the clocks go back in the following night
     assert late("2026-10-25T23:59:00+01:00", due) == 1

@@ -6,13 +6,13 @@ import pickle
 import signal
 import sys
 from dataclasses import dataclass, replace
-from datetime import datetime
 from pathlib import Path
 
 from grader.engine.jail import AUTO, Jail, NoSandbox
 from grader.engine.limits import Limits
 from grader.engine.master import load_masters
 from grader.files import write_whole
+from grader.late import read_time
 from grader.records import FAILED, Record, write_record
 
 PR_SET_PDEATHSIG = 1
@@ -228,7 +228,7 @@ def when_submitted(folder):
     """Read nbgrader's ``timestamp.txt``; ``None`` if there is none that can be read."""
     try:
         text = (folder / "timestamp.txt").read_text("utf-8").strip()
-        moment = datetime.fromisoformat(text)
-    except (OSError, ValueError):
+        moment = read_time(text)
+    except (OSError, ValueError, KeyError):
         return None
     return moment.isoformat()
