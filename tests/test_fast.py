@@ -132,6 +132,7 @@ def test_the_output_does_not_keep_the_caches_alive():
 )
 def test_the_peak_of_the_backward_pass_stays_within_twice_what_the_caches_hold(forward, backward):
     x, dout, params = random_block((2,), T=256, d=256, h=704, H=4, H_kv=4, K=64, dtype=np.float32)
+    _memory.PIECES.pieces.clear()  # what earlier calls left would not be counted
     tracemalloc.start()
     _, cache = forward(x, params, 4)
     held = tracemalloc.get_traced_memory()[0]
@@ -163,3 +164,36 @@ def test_a_gradient_of_another_shape_is_told():
     _, cache = fast_block_forward(x, params, 4)
     with pytest.raises(ValueError, match=r"^dout must have shape \(2, 5, 7\): got \(5, 7\)$"):
         fast_block_backward(dout[0], cache)
+
+
+def test_memory_is_used_again_only_when_nobody_holds_an_array_of_it():
+    pieces = _memory.Pieces()
+    first = pieces.take(1000, np.float64)
+    start = first.ctypes.data
+    view = first[10:20].reshape(2, 5)
+    del first
+    other = pieces.take(1000, np.float64)
+    assert other.ctypes.data != start, "a view of it is alive"
+    del view
+    assert pieces.take(1000, np.float64).ctypes.data == start
+    assert pieces.take(1000, np.float32).ctypes.data != start
+
+
+def test_no_more_pieces_are_kept_than_said():
+    pieces = _memory.Pieces()
+    held = [pieces.take(100 + n, np.float64) for n in range(9)]
+    assert len(pieces.pieces) == _memory.KEPT
+    assert not any(np.shares_memory(a, b) for a in held for b in held if a is not b)
+
+
+def test_results_of_one_call_are_not_touched_by_the_next():
+    x, dout, params = random_block()
+    params = only(params, *LLAMA)
+    out, cache = fast_block_forward(x, params, 4)
+    dx, grads = fast_block_backward(dout, cache)
+    results = (out, cache[2], *cache[0], cache[1][3][3], dx, *grads.values())
+    before = [array.copy() for array in results]
+    for _ in range(3):
+        _, again = fast_block_forward(2 * x, params, 4)
+        fast_block_backward(dout, again)
+    assert all(np.array_equal(a, b) for a, b in zip(before, results, strict=True))

@@ -5,7 +5,8 @@ products is mostly memory traffic, and that is what is saved:
 
 - All that is cached lies in one piece of memory, and so does all that is scratch. The system
   clears each page that it hands out, and for large pieces it hands out pages of 2 MB instead of
-  4 KB: with an array each, this alone cost more than all exponentials.
+  4 KB: with an array each, this alone cost more than all exponentials. A piece that nobody holds
+  any more is used again, and is not cleared a second time.
 - Arrays of our own are written in place. What is done entry by entry is done a slab of rows at a
   time, so that it stays in the processor's cache, and large arrays in two threads.
 - Queries are taken a block at a time, and a block is multiplied only with the keys that its last
@@ -16,7 +17,7 @@ products is mostly memory traffic, and that is what is saved:
 import numpy as np
 
 from transformer_block._fast_attention import attention_backward, attention_forward, make_turn
-from transformer_block._memory import carve, in_two, rows_of, size_of
+from transformer_block._memory import PIECES, carve, cut, in_two, rows_of, size_of
 from transformer_block._require import (
     require_axes,
     require_heads,
@@ -67,9 +68,8 @@ def fast_block_forward(x, params, n_heads, rope_base=10_000.0, eps=1e-5, positio
     row, wide, shared = x.shape, (*leading, T, h), (*leading, T, H_kv, K)
     shapes = (row, row, row, row, row, wide, wide, wide, (*leading, T, H, K), shared, shared)
     shapes += ((*leading, H, T, T), (*leading, T, H, K))
-    normalized1, normed1, residual, normalized2, normed2, gate, up, hidden, *heads = carve(
-        np.empty(size_of(shapes), x.dtype), shapes
-    )
+    pieces = carve(shapes, x.dtype)
+    normalized1, normed1, residual, normalized2, normed2, gate, up, hidden, *heads = pieces
     turn = make_turn(T, K, rope_base, positions, x.dtype)
     norm1 = _rmsnorm_forward(x, params["attn_norm"], eps, normalized1, normed1)
     attn_cache = attention_forward(normed1, params, turn, *heads, residual)
@@ -109,15 +109,15 @@ def fast_block_backward(dout, cache):
     dout = dout.astype(x.dtype, copy=False)
     q, k, v, weights = attn_cache[3]
     shapes = (x.shape, *(params[name].shape for name in NAMES))
-    dx, *dparams = carve(np.empty(size_of(shapes), x.dtype), shapes)
+    dx, *dparams = carve(shapes, x.dtype)
     grads = dict(zip(NAMES, dparams, strict=True))
     # The net is done with its scratch when attention begins: both use the same piece.
     ffn_shapes = (x.shape, x.shape, gate.shape, gate.shape)
     by_token = [heads.swapaxes(-3, -2).shape for heads in (q, q, k, v)]
     attn_shapes = (x.shape, x.shape, *by_token, weights.shape)
-    scratch = np.empty(max(size_of(ffn_shapes), size_of(attn_shapes)), x.dtype)
-    dresidual, spare, *wide = carve(scratch, ffn_shapes)
-    _, _, *heads = carve(scratch, attn_shapes)
+    scratch = PIECES.take(max(size_of(ffn_shapes), size_of(attn_shapes)), x.dtype)
+    dresidual, spare, *wide = cut(scratch, ffn_shapes)
+    _, _, *heads = cut(scratch, attn_shapes)
     _swiglu_backward(dout, ffn_cache, grads, *wide, spare, dx)
     _rmsnorm_backward(dx, norm2, grads["ffn_norm"], spare, dresidual)
     dresidual += dout
