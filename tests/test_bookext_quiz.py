@@ -108,6 +108,9 @@ FAULTS = {
     "question 1: answer 2 must be one paragraph": ROOTS.replace(
         "answer: Four", 'answer: "4\\n\\n4"'
     ),
+    "question 1: answer 2 needs a word beside its formula": ROOTS.replace(
+        "answer: Four", "answer: $4$."
+    ),
     "question 1: it needs 3 or 4 answers: got 1": ROOTS[: ROOTS.index("    - answer: Four")],
     "question 1: it needs a `question` and": ROOTS.replace("- question:", "- ask:"),
     "a quiz is a list of questions": "question: What?",

@@ -15,6 +15,8 @@ print and where no script runs; ``quiz.js`` hands the text to the library, which
 it. Only pages with a quiz load the two.
 """
 
+import re
+
 import yaml
 from docutils import nodes
 from docutils.statemachine import StringList
@@ -24,6 +26,8 @@ from bookext.written import Written
 
 STYLES = ("quiz/styles.css", "quiz.css")
 SCRIPTS = ("quiz/helpers.js", "quiz/multiple_choice.js", "quiz/show_questions.js", "quiz.js")
+
+FORMULA = re.compile(r"\$[^$]*\$")
 
 logger = logging.getLogger(__name__)
 
@@ -138,6 +142,8 @@ def fault_of(question):
                 return f"answer {number} has no `{key}` in words"
         if "\n\n" in answer["answer"].strip():
             return f"answer {number} must be one paragraph"
+        if not re.search(r"\w", FORMULA.sub("", answer["answer"])):
+            return f"answer {number} needs a word beside its formula, to be named by"
     right = [answer.get("correct", False) for answer in answers].count(True)
     if right != 1:
         return f"one answer must have `correct: true`: got {right}"
