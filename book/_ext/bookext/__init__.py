@@ -28,15 +28,28 @@ Display mathematics without a number has neither. **A listing** is the tested fu
 an address, and ``{questions}`` lists them all. ``{sheet-answers} rmsnorm`` shows the answers of a
 sheet, ``{claims} rmsnorm`` what its checks know.
 
+**A quiz**, ``{quiz} rmsnorm``, lets the reader choose among the answers that stand in
+``book/quizzes/rmsnorm.yml``, and says of each why it is right or wrong; see ``quiz.py``.
+
 **A widget** is the last line of a code cell; its script and state are put into the page, and the
 loader is read on that page only. Whatever the page imports from ``transformer_block`` is run
 afresh when its source changes. A formula that KaTeX does not know, and a number without a label,
 fail the build.
 """
 
-from bookext import answers, claims, equations, formulas, freshness, listings, questions, vendor
+from bookext import (
+    answers,
+    claims,
+    equations,
+    formulas,
+    freshness,
+    listings,
+    questions,
+    quiz,
+    vendor,
+)
 
-PARTS = (vendor, freshness, equations, formulas, listings, questions, answers, claims)
+PARTS = (vendor, freshness, equations, formulas, listings, questions, quiz, answers, claims)
 
 
 def setup(app):

@@ -2,6 +2,7 @@
 
 import filecmp
 import shutil
+from importlib.metadata import distribution
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -9,6 +10,7 @@ from sphinx.errors import ExtensionError
 
 FOLDER = "_build/vendor"
 FONTS = ("source-serif-4", "source-sans-3", "source-code-pro")
+QUIZ = ("LICENSE", "styles.css", "helpers.js", "multiple_choice.js", "show_questions.js")
 
 
 def setup(app):
@@ -35,6 +37,11 @@ def wanted_files(root):
         "widgets/require.js": npm / "requirejs/require.js",
         "widgets/anywidget.js": anywidget / "nbextension/index.js",
         **_tree("widgets", npm / "@jupyter-widgets/html-manager/dist", "embed-amd.js", "*.woff2"),
+        **{
+            f"quiz/{file.name}": Path(file.locate())
+            for file in distribution("jupyterquiz").files
+            if file.name in QUIZ
+        },
         **_tree("katex", npm / "katex/dist", "katex.min.css", "fonts/*.woff2"),
         **_tree("katex", npm / "katex", "LICENSE"),
         **{
