@@ -124,6 +124,8 @@ def test_no_sign_in_a_question_becomes_markup(build):
 
 def test_the_figures_stand_in_one_table():
     row = dict.fromkeys(COLUMNS, 7)
-    lines = figures_text({"rmsnorm": {"half_rms": row}}).splitlines()
-    assert lines[0].startswith("| exercise | claims | mistakes | mutants")
-    assert lines[2] == "| `half_rms` | 7 | 7 | 7 | 7 | 7 | 7 | 7 |"
+    scores = {"rmsnorm": {"half_rms": row, "normalize_vjp": row}}
+    heading, _, first, _, sums = figures_text(scores).splitlines()[2:-1]
+    assert heading.startswith("| exercise | claims | mistakes | right answers")
+    assert first == "| `half_rms` | 7 | 7 | 7 | 7 | 7 | 7 | 7 |"
+    assert sums.count("**14**") == len(COLUMNS)

@@ -10,7 +10,15 @@ import json
 from bookext.written import Written
 
 SCORES = "tests/data/mutation_scores.json"
-COLUMNS = ("claims", "mistakes", "mutants", "equivalent", "alive", "right", "wrong")
+COLUMNS = {
+    "claims": "claims",
+    "mistakes": "mistakes",
+    "right": "right answers",
+    "wrong": "wrong answers",
+    "mutants": "mutants",
+    "equivalent": "same function",
+    "alive": "got past",
+}
 
 
 def setup(app):
@@ -58,9 +66,13 @@ def _fold(exercise):
 
 def _table(heading, rows):
     """Write a table whose first column is a name in code."""
-    lines = [f"| {heading[0]} | {heading[1]} |", "|---|---|"]
-    lines += [f"| `{name}` | {_cell(text)} |" for name, text in rows]
-    return [*lines, ""]
+    lines = [f"| `{name}` | {_cell(text)} |" for name, text in rows]
+    return [*_framed("claims", [f"| {heading[0]} | {heading[1]} |", "|---|---|", *lines]), ""]
+
+
+def _framed(kind, lines):
+    """Give a table a class, by which the style of the book finds it."""
+    return [":::{table}", f":class: {kind}", *lines, ":::"]
 
 
 def _cell(text):
@@ -69,9 +81,17 @@ def _cell(text):
 
 
 def figures_text(scores):
-    """Write the figures of all sheets as one table."""
-    lines = [f"| exercise | {' | '.join(COLUMNS)} |", "|---" + "|--:" * len(COLUMNS) + "|"]
-    for rows in scores.values():
-        for name, row in rows.items():
-            lines.append(f"| `{name}` | {' | '.join(str(row[key]) for key in COLUMNS)} |")
-    return "\n".join(lines)
+    """Write the figures of all sheets as one table, with the sums of each column below."""
+    rows = {name: row for exercises in scores.values() for name, row in exercises.items()}
+    sums = {key: sum(row[key] for row in rows.values()) for key in COLUMNS}
+    lines = [
+        _line("exercise", COLUMNS.values()),
+        "|---" + "|--:" * len(COLUMNS) + "|",
+        *(_line(f"`{name}`", (row[key] for key in COLUMNS)) for name, row in rows.items()),
+        _line("**all together**", (f"**{sums[key]}**" for key in COLUMNS)),
+    ]
+    return "\n".join(_framed("figures", lines))
+
+
+def _line(first, others):
+    return f"| {first} | {' | '.join(map(str, others))} |"
