@@ -1,7 +1,7 @@
 """What the checks of a sheet know: claims, mistakes and figures, taken from the checks themselves.
 
-``{claims} rmsnorm`` shows every exercise of the sheet as a fold; ``{claims-figures}`` shows the
-table of what ``make checks-report`` measured.
+``{claims} rmsnorm`` shows every exercise of the sheet as a fold; ``{claims-figures}`` shows tables
+of what ``make checks-report`` measured.
 """
 
 import importlib
@@ -38,10 +38,10 @@ class Claims(Written):
 
 
 class Figures(Written):
-    """The table of figures, one line for each exercise."""
+    """The tables of figures: one line for each sheet, and one for each exercise."""
 
     def text(self):
-        """Write the table."""
+        """Write the tables."""
         return figures_text(json.loads(self.depend_on(SCORES).read_text("utf-8")))
 
 
@@ -66,7 +66,7 @@ def _fold(exercise):
 
 def _table(heading, rows):
     """Write a table whose first column is a name in code."""
-    lines = [f"| `{name}` | {_cell(text)} |" for name, text in rows]
+    lines = [f"| {_code(name)} | {_cell(text)} |" for name, text in rows]
     return [*_framed("claims", [f"| {heading[0]} | {heading[1]} |", "|---|---|", *lines]), ""]
 
 
@@ -75,23 +75,46 @@ def _framed(kind, lines):
     return [":::{table}", f":class: {kind}", *lines, ":::"]
 
 
+def _code(name):
+    """Write a name in code that a narrow column may break after its underscores."""
+    return f'<code class="literal">{name.replace("_", "_<wbr>")}</code>'
+
+
 def _cell(text):
     """Write a sentence so that it stays one cell of a table, and no sign in it becomes markup."""
     return "".join(f"\\{sign}" if sign in "|*_$<>[]`" else sign for sign in text.replace("\n", " "))
 
 
 def figures_text(scores):
-    """Write the figures of all sheets as one table, with the sums of each column below."""
+    """Write the figures of each sheet as one table, and those of each exercise in a fold."""
     rows = {name: row for exercises in scores.values() for name, row in exercises.items()}
-    sums = {key: sum(row[key] for row in rows.values()) for key in COLUMNS}
-    lines = [
-        _line("exercise", COLUMNS.values()),
-        "|---" + "|--:" * len(COLUMNS) + "|",
-        *(_line(f"`{name}`", (row[key] for key in COLUMNS)) for name, row in rows.items()),
-        _line("**all together**", (f"**{sums[key]}**" for key in COLUMNS)),
+    sums = {_title(sheet): _sums(exercises.values()) for sheet, exercises in scores.items()}
+    everything = {"**all together**": _sums(rows.values())}
+    exercises = {_code(name): row for name, row in rows.items()}
+    return "\n".join(
+        [
+            *_figures("sheet", sums | everything),
+            "::::{dropdown} Exercise by exercise",
+            *_figures("exercise", exercises, "figures exercises"),
+            "::::",
+        ]
+    )
+
+
+def _title(sheet):
+    """Write a sheet's name as words."""
+    return sheet.replace("_", " ")
+
+
+def _sums(rows):
+    return {key: sum(row[key] for row in rows) for key in COLUMNS}
+
+
+def _figures(of, rows, kind="figures"):
+    """Write rows of figures as a table: of what the figures are stands in the first column."""
+    lines = [f"| {' | '.join((of, *COLUMNS.values()))} |", "|---" + "|--:" * len(COLUMNS) + "|"]
+    lines += [
+        f"| {' | '.join((name, *(str(row[key]) for key in COLUMNS)))} |"
+        for name, row in rows.items()
     ]
-    return "\n".join(_framed("figures", lines))
-
-
-def _line(first, others):
-    return f"| {first} | {' | '.join(map(str, others))} |"
+    return [*_framed(kind, lines), ""]
