@@ -70,9 +70,8 @@ def player(exercise, mistake, seed):
     """Return a function that answers each case of the exercise as the mistake does."""
     known = {}
     for claim in exercise.claims.values():
-        cases = list(claim.cases(judging.claim_rng(seed, claim)))
-        again = (other for case in cases for other in diagnosis.redrawn(claim, case, seed))
-        for case in (*cases, *claim.cases(np.random.default_rng(seed)), *again):
+        apart = claim.cases(np.random.default_rng(seed))  # to separate mistakes
+        for case in (*claim.drawn(seed), *apart, *diagnosis.redrawn(claim, seed)):
             arguments = next(iter(exercise.arguments(case.inputs, {})))
             key = fingerprint(arguments.values())
             known[key] = known[key] if key in known else played(exercise, mistake, case)

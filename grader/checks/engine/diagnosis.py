@@ -20,7 +20,7 @@ def fitting_mistakes(judging, case, reply):
         if _gives(mistake, reply.outputs, outputs, case)
         and not _gives(mistake, right, outputs, case)
     ]
-    fitting = _not_by_chance(fitting, judging, case)
+    fitting = _not_by_chance(fitting, judging)
     if len(fitting) > 1:
         fitting = _separate(fitting, judging)
     return fitting if len(fitting) <= MOST_NAMED else []
@@ -44,28 +44,28 @@ def _equal(value, expected, tolerance):
     return got is not None and agree(got, want, tolerance)
 
 
-def _not_by_chance(mistakes, judging, case):
+def _not_by_chance(mistakes, judging):
     """Drop the mistakes that fit here only: the claim's cases are drawn again with other sizes."""
     if not mistakes:
         return []
-    for other, reply in _replies(judging, redrawn(judging.claim, case, judging.seed)):
+    for case, reply in _replies(judging, redrawn(judging.claim, judging.seed)):
         mistakes = [
             mistake
             for mistake in mistakes
-            if _gives(mistake, reply.outputs, judging.claim.outputs, other) is not False
+            if _gives(mistake, reply.outputs, judging.claim.outputs, case) is not False
         ]
     return mistakes
 
 
-def redrawn(claim, case, seed):
-    """Return new cases of a claim: those of the draws whose sizes are least like the case's.
+def redrawn(claim, seed):
+    """Return new cases of a claim: those of the draws whose sizes are least like the first ones.
 
     A size that comes again hides what is written into an answer: with d = 5, a 4 looks like d − 1.
     """
+    first = list(claim.drawn(seed))
     draws = [list(claim.cases(np.random.default_rng([seed, draw]))) for draw in range(DRAWS)]
-    sizes = _sizes(case)
-    draws.sort(key=lambda cases: sum(_alike(sizes, _sizes(other)) for other in cases))
-    return [other for cases in draws[:REDRAWS] for other in cases]
+    draws.sort(key=lambda cases: sum(map(_alike, first, cases)))
+    return [case for cases in draws[:REDRAWS] for case in cases]
 
 
 def _sizes(case):
@@ -77,8 +77,8 @@ def _alike(first, second):
     """Return the share of axes that are as long in one case as in the other."""
     pairs = [
         pair
-        for one, other in zip(first, second, strict=False)
-        for pair in zip(one[::-1], other[::-1], strict=False)
+        for shapes in zip(_sizes(first), _sizes(second), strict=False)
+        for pair in zip(*(shape[::-1] for shape in shapes), strict=False)
     ]
     return sum(a == b for a, b in pairs) / max(1, len(pairs))
 
