@@ -52,8 +52,8 @@ test-marking: install ## whole submissions in the sandbox and through nbgrader
 test-pretrained: install ## the real model, fetched once: its logits and its words
 	$(PY) -m pytest -m pretrained
 
-checks-report: install ## how good the checks are: mutants, right and wrong answers, 200 seeds, in figures
-	$(PY) tests/checks_report.py
+checks-report: install ## how good the checks are, in figures, which are stored (REPORT=--check compares them)
+	$(PY) tests/checks_report.py $(REPORT)
 
 notebooks: install ## make notebooks/ from solutions/ and transformer_block/
 	$(PY) -m grader build

@@ -213,7 +213,11 @@ def print_scores(scores):
 
 
 def main(words):
-    """Measure all sheets, or those named; print the figures; return 1 if one is missed."""
+    """Measure all sheets, or those named; print the figures; return 1 if one is missed.
+
+    Their figures are stored, or with ``--check`` compared with those that are.
+    """
+    keep, words = "--check" not in words, [word for word in words if word != "--check"]
     sheets = [sheet for sheet in authoring.sheets(ROOT) if not words or sheet.stem in words]
     with ProcessPoolExecutor(2) as pool:
         scores = list(pool.map(score, sheets))
@@ -226,11 +230,20 @@ def main(words):
     trouble += [] if cold < MOST_COLD else [f"a check from a cold start takes {cold:.2f} s of CPU"]
     print(f"{share:.1%} of the wrong answers in the catalogue are named right and alone")
     print(f"{sum(row['mutants'] for row in rows)} mutants, {cold:.2f} s of CPU from a cold start")
+    trouble += stored({sheet: rows for sheet, rows, _, _ in scores}, keep)
     print(*trouble, sep="\n", file=sys.stderr)
-    if not words:
-        figures = {sheet: rows for sheet, rows, _, _ in scores}
-        SCORES.write_text(json.dumps(figures, indent=1) + "\n", "utf-8")
     return 1 if trouble else 0
+
+
+def stored(figures, keep):
+    """Put the figures among those of the other sheets; or say what to do if others are there."""
+    before = SCORES.read_text("utf-8") if SCORES.exists() else "{}"
+    after = json.dumps(dict(sorted((json.loads(before) | figures).items())), indent=1) + "\n"
+    if keep:
+        SCORES.write_text(after, "utf-8")
+    elif after != before:
+        return [f"{SCORES.relative_to(ROOT)} is not up to date; run: make checks-report"]
+    return []
 
 
 if __name__ == "__main__":

@@ -111,7 +111,7 @@ def test_the_claims_of_a_sheet_are_listed_with_what_they_say():
     for exercise in RMSNORM:
         assert f"::::{{dropdown}} {exercise.name}" in text
         for item in (*exercise.claims.values(), *exercise.mistakes):
-            assert f"| `{item.name}` | " in text
+            assert f">{item.name}</code> | " in text.replace("<wbr>", "")
 
 
 def test_no_sign_in_a_question_becomes_markup(build):
@@ -122,8 +122,12 @@ def test_no_sign_in_a_question_becomes_markup(build):
     assert "Is your ε inside the square root, next to the mean square?" in html
 
 
-def test_the_figures_stand_in_one_table():
+def test_the_figures_of_exercises_add_up_to_those_of_their_sheet_and_of_all():
     row = dict.fromkeys(COLUMNS, 7)
-    lines = figures_text({"rmsnorm": {"half_rms": row}}).splitlines()
-    assert lines[0].startswith("| exercise | claims | mistakes | mutants")
-    assert lines[2] == "| `half_rms` | 7 | 7 | 7 | 7 | 7 | 7 | 7 |"
+    scores = {"rmsnorm": {"half_rms": row, "normalize_vjp": row}, "residual_stream": {"pre": row}}
+    lines = figures_text(scores).splitlines()
+    assert lines[2].startswith("| sheet | claims | mistakes | right answers")
+    assert "| rmsnorm | 14 | 14 | 14 | 14 | 14 | 14 | 14 |" in lines
+    assert "| residual stream | 7 | 7 | 7 | 7 | 7 | 7 | 7 |" in lines
+    assert "| **all together** | 21 | 21 | 21 | 21 | 21 | 21 | 21 |" in lines
+    assert '| <code class="literal">half_<wbr>rms</code> | 7 | 7 | 7 | 7 | 7 | 7 | 7 |' in lines

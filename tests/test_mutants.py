@@ -1,10 +1,13 @@
 """The mutation tool makes the slips that it promises, and leaves alone what computes nothing."""
 
 import ast
+import json
 
 import pytest
-from checks_report import explained
+from checks_report import SCORES, explained, stored
 from mutants import mutants
+
+from grader.checks import exercises
 
 SOURCE = '''
 def norm(x, weight, eps=1e-5):
@@ -73,3 +76,20 @@ def test_a_note_explains_its_own_survivor_and_no_other():
     assert explained("causal_self_attention_forward", (was, now))
     assert not explained("causal_self_attention_forward", (was, "K = n_heads"))
     assert not explained("rmsnorm_forward", (was, now))
+
+
+def test_the_stored_figures_are_those_of_every_exercise_and_of_no_other():
+    scores = json.loads(SCORES.read_text("utf-8"))
+    rows = {name: row for sheet in scores.values() for name, row in sheet.items()}
+    assert sorted(rows) == sorted(exercises())
+    for name, exercise in exercises().items():
+        counts = [rows[name][key] for key in ("claims", "mistakes", "alive")]
+        assert counts == [len(exercise.claims), len(exercise.mistakes), 0], name
+
+
+def test_other_figures_than_the_stored_ones_are_told_and_not_kept():
+    before = SCORES.read_text("utf-8")
+    assert stored(json.loads(before), keep=False) == []
+    (told,) = stored({"rmsnorm": {}}, keep=False)
+    assert told.endswith("mutation_scores.json is not up to date; run: make checks-report")
+    assert SCORES.read_text("utf-8") == before

@@ -128,6 +128,16 @@ def loss_naive(logits, ids):
     return -np.log(np.take_along_axis(p, ids[..., 1:, None], axis=-1)).mean()
 
 
+def soft_less_the_mean(logits):
+    e = np.exp(logits - logits.mean(axis=-1, keepdims=True))
+    return e / e.sum(axis=-1, keepdims=True)
+
+
+def loss_less_the_mean(logits, ids):
+    p = soft_less_the_mean(logits[..., :-1, :])
+    return -np.log(np.take_along_axis(p, ids[..., 1:, None], axis=-1)).mean()
+
+
 def loss_clipped(logits, ids):
     p = np.exp(told(logits[..., :-1, :], ids[..., 1:]))
     return -np.log(np.clip(p, 1e-12, 1)).mean()
@@ -189,6 +199,11 @@ def gradient_by_differences(logits, ids):
 def gradient_in_place(logits, ids):
     logits[...] = gradient_of(logits, ids)
     return logits
+
+
+def gradient_less_the_mean(logits, ids):
+    hot = np.eye(logits.shape[-1])[ids[..., 1:]]
+    return padded(soft_less_the_mean(logits[..., :-1, :]) - hot) / ids[..., 1:].size
 
 
 def gradient_of(logits, ids):
@@ -523,6 +538,7 @@ WRONG = {
             "bits",
         ),
         (lambda logits, ids: told(logits[..., :-1, :], ids[..., 1:]).mean(), "sign"),
+        (loss_less_the_mean, "mean_taken_away"),
         (loss_naive, "overflows"),
         (loss_clipped, None),
         (loss_of_mean_row, None),
@@ -537,6 +553,7 @@ WRONG = {
         (gradient_upside_down, "sign"),
         (gradient_by_differences, None),
         (gradient_in_place, "writes_into_arguments"),
+        (gradient_less_the_mean, "mean_taken_away"),
         (lambda logits, ids: p_of(logits) / ids[..., 1:].size, None),
         (lambda logits, ids: 0 * logits, None),
     ],

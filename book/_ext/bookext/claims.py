@@ -1,7 +1,7 @@
 """What the checks of a sheet know: claims, mistakes and figures, taken from the checks themselves.
 
-``{claims} rmsnorm`` shows every exercise of the sheet as a fold; ``{claims-figures}`` shows the
-table of what ``make checks-report`` measured.
+``{claims} rmsnorm`` shows every exercise of the sheet as a fold; ``{claims-figures}`` shows tables
+of what ``make checks-report`` measured.
 """
 
 import importlib
@@ -10,7 +10,15 @@ import json
 from bookext.written import Written
 
 SCORES = "tests/data/mutation_scores.json"
-COLUMNS = ("claims", "mistakes", "mutants", "equivalent", "alive", "right", "wrong")
+COLUMNS = {
+    "claims": "claims",
+    "mistakes": "mistakes",
+    "right": "right answers",
+    "wrong": "wrong answers",
+    "mutants": "mutants",
+    "equivalent": "same function",
+    "alive": "got past",
+}
 
 
 def setup(app):
@@ -30,10 +38,10 @@ class Claims(Written):
 
 
 class Figures(Written):
-    """The table of figures, one line for each exercise."""
+    """The tables of figures: one line for each sheet, and one for each exercise."""
 
     def text(self):
-        """Write the table."""
+        """Write the tables."""
         return figures_text(json.loads(self.depend_on(SCORES).read_text("utf-8")))
 
 
@@ -58,9 +66,18 @@ def _fold(exercise):
 
 def _table(heading, rows):
     """Write a table whose first column is a name in code."""
-    lines = [f"| {heading[0]} | {heading[1]} |", "|---|---|"]
-    lines += [f"| `{name}` | {_cell(text)} |" for name, text in rows]
-    return [*lines, ""]
+    lines = [f"| {_code(name)} | {_cell(text)} |" for name, text in rows]
+    return [*_framed("claims", [f"| {heading[0]} | {heading[1]} |", "|---|---|", *lines]), ""]
+
+
+def _framed(kind, lines):
+    """Give a table a class, by which the style of the book finds it."""
+    return [":::{table}", f":class: {kind}", *lines, ":::"]
+
+
+def _code(name):
+    """Write a name in code that a narrow column may break after its underscores."""
+    return f'<code class="literal">{name.replace("_", "_<wbr>")}</code>'
 
 
 def _cell(text):
@@ -69,9 +86,35 @@ def _cell(text):
 
 
 def figures_text(scores):
-    """Write the figures of all sheets as one table."""
-    lines = [f"| exercise | {' | '.join(COLUMNS)} |", "|---" + "|--:" * len(COLUMNS) + "|"]
-    for rows in scores.values():
-        for name, row in rows.items():
-            lines.append(f"| `{name}` | {' | '.join(str(row[key]) for key in COLUMNS)} |")
-    return "\n".join(lines)
+    """Write the figures of each sheet as one table, and those of each exercise in a fold."""
+    rows = {name: row for exercises in scores.values() for name, row in exercises.items()}
+    sums = {_title(sheet): _sums(exercises.values()) for sheet, exercises in scores.items()}
+    everything = {"**all together**": _sums(rows.values())}
+    exercises = {_code(name): row for name, row in rows.items()}
+    return "\n".join(
+        [
+            *_figures("sheet", sums | everything),
+            "::::{dropdown} Exercise by exercise",
+            *_figures("exercise", exercises, "figures exercises"),
+            "::::",
+        ]
+    )
+
+
+def _title(sheet):
+    """Write a sheet's name as words."""
+    return sheet.replace("_", " ")
+
+
+def _sums(rows):
+    return {key: sum(row[key] for row in rows) for key in COLUMNS}
+
+
+def _figures(of, rows, kind="figures"):
+    """Write rows of figures as a table: of what the figures are stands in the first column."""
+    lines = [f"| {' | '.join((of, *COLUMNS.values()))} |", "|---" + "|--:" * len(COLUMNS) + "|"]
+    lines += [
+        f"| {' | '.join((name, *(str(row[key]) for key in COLUMNS)))} |"
+        for name, row in rows.items()
+    ]
+    return [*_framed(kind, lines), ""]

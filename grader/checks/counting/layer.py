@@ -36,6 +36,7 @@ def _net_biases(rng):
 def _experts(rng):
     experts = int(rng.choice([5, 7, 11]))
     yield case(drawn(rng, n_experts=experts), f"a made-up model with {experts} nets in a layer")
+    yield case(drawn(rng, n_experts=2), "a made-up model with 2 nets in a layer")
     yield known("Mixtral 8x7B")
 
 

@@ -8,7 +8,7 @@ from grader.checks.engine.calling import Unusable
 from grader.checks.engine.comparing import agree, as_numbers
 
 MOST_NAMED = 2
-REDRAWS = 2
+REDRAWS, DRAWS = 2, 16  # that many are tried, of that many drawn
 
 
 def fitting_mistakes(judging, case, reply):
@@ -46,20 +46,48 @@ def _equal(value, expected, tolerance):
 
 def _not_by_chance(mistakes, judging):
     """Drop the mistakes that fit here only: the claim's cases are drawn again with other sizes."""
-    for draw in range(REDRAWS if mistakes else 0):
-        for case, reply in _replies(judging, judging.claim, [judging.seed, draw]):
-            mistakes = [
-                mistake
-                for mistake in mistakes
-                if _gives(mistake, reply.outputs, judging.claim.outputs, case) is not False
-            ]
+    if not mistakes:
+        return []
+    for case, reply in _replies(judging, redrawn(judging.claim, judging.seed)):
+        mistakes = [
+            mistake
+            for mistake in mistakes
+            if _gives(mistake, reply.outputs, judging.claim.outputs, case) is not False
+        ]
     return mistakes
+
+
+def redrawn(claim, seed):
+    """Return new cases of a claim: those of the draws whose sizes are least like the first ones.
+
+    A size that comes again hides what is written into an answer: with d = 5, a 4 looks like d − 1.
+    """
+    first = list(claim.drawn(seed))
+    draws = [list(claim.cases(np.random.default_rng([seed, draw]))) for draw in range(DRAWS)]
+    draws.sort(key=lambda cases: sum(map(_alike, first, cases)))
+    return [case for cases in draws[:REDRAWS] for case in cases]
+
+
+def _sizes(case):
+    """Return the shape of each array among the inputs."""
+    return [np.shape(value) for value in case.inputs.values() if isinstance(value, np.ndarray)]
+
+
+def _alike(first, second):
+    """Return the share of axes that are as long in one case as in the other."""
+    pairs = [
+        pair
+        for shapes in zip(_sizes(first), _sizes(second), strict=False)
+        for pair in zip(*(shape[::-1] for shape in shapes), strict=False)
+    ]
+    return sum(a == b for a, b in pairs) / max(1, len(pairs))
 
 
 def _separate(mistakes, judging):
     """Drop the mistakes that another input of the exercise rules out, as long as one is left."""
     for claim in judging.exercise.claims.values():
-        for case, reply in _replies(judging, claim, judging.seed):
+        cases = claim.cases(np.random.default_rng(judging.seed))
+        for case, reply in _replies(judging, cases):
             still = [m for m in mistakes if _gives(m, reply.outputs, claim.outputs, case)]
             mistakes = still or mistakes
             if len(mistakes) == 1:
@@ -67,9 +95,9 @@ def _separate(mistakes, judging):
     return mistakes
 
 
-def _replies(judging, claim, seed):
-    """Yield what the answer gives on the cases of a claim, where it gives anything."""
-    arguments_of = judging.exercise.arguments
-    for case in claim.cases(np.random.default_rng(seed)):
+def _replies(judging, cases):
+    """Yield each case with what the answer gives on it, where it gives anything."""
+    for case in cases:
+        arguments = next(iter(judging.exercise.arguments(case.inputs, judging.companions)))
         with contextlib.suppress(Unusable):
-            yield case, judging.call(next(iter(arguments_of(case.inputs, judging.companions))))
+            yield case, judging.call(arguments)

@@ -1,5 +1,6 @@
 """The nouns of a check: exercises state claims, claims draw cases, mistakes have questions."""
 
+import zlib
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -29,6 +30,10 @@ class Claim:
     cases: Callable[[np.random.Generator], Iterable[Case]]
     outputs: tuple[str, ...]
     judge: Callable[[judges.Trial], judges.Fault | None] = judges.agrees
+
+    def drawn(self, seed):
+        """Yield the cases of a seed, the same for the claim alone as for it among others."""
+        yield from self.cases(np.random.default_rng([seed, zlib.crc32(self.name.encode())]))
 
 
 @dataclass(frozen=True)

@@ -19,7 +19,7 @@ class Trial:
     inputs: Mapping[str, Any]
     outputs: tuple[str, ...]  # the ones that the claim is about
     reply: Reply
-    again: Reply  # the same call made a second time
+    again: Callable[[], Reply]  # makes the same call a second time
     wanted: Mapping[str, np.ndarray]
     tolerance: float
     ask: Callable[[Mapping[str, Any]], Mapping[str, object]]  # calls again: arguments → outputs
@@ -108,8 +108,9 @@ def leaves_arguments(trial):
             "with `+=`, `*=` or `[...] =`?",
             "writes_into_arguments",
         )
+    again = trial.again()
     for name in trial.outputs:
-        first, second = (as_numbers(r.outputs.get(name)) for r in (trial.reply, trial.again))
+        first, second = (as_numbers(r.outputs.get(name)) for r in (trial.reply, again))
         if first is None or second is None or not agree(first, second, 1e-12):
             return Fault(
                 f"A second call with the same arguments gave another {name}.",

@@ -65,7 +65,7 @@ def arguments(inputs, companions=None):
 
 def _same_twice(trial):
     """Find a draw that does not come from the generator that was given; then compare."""
-    first, second = (np.asarray(reply.outputs["out"]) for reply in (trial.reply, trial.again))
+    first, second = (np.asarray(reply.outputs["out"]) for reply in (trial.reply, trial.again()))
     if first.shape != second.shape or not np.array_equal(first, second):
         return Fault(
             "Two calls with generators in the same state gave two texts.",

@@ -2,39 +2,11 @@
 
 import numpy as np
 
-from grader.checks.engine.exercise import Case, Claim, Exercise, Mistake, by_name
+from grader.checks.engine.exercise import Claim, Exercise, Mistake, by_name
 from grader.checks.engine.judges import leaves_arguments
 from grader.checks.stack import loss_pieces as pieces
-from grader.checks.stack.inputs import LEADING, sizes, some_ids, spread_logits
+from grader.checks.stack.loss_cases import EVEN, case, lifted, surprised, towering
 from transformer_block.loss import cross_entropy_forward
-
-EVEN = slice(None, None, 2)
-
-
-def case(rng, about, leading=1, scale=1.0):
-    """Draw logits, and the text that they should tell."""
-    V, T, _ = sizes(rng)
-    shape = (*LEADING[leading], T)
-    logits = scale * spread_logits(rng, (*shape, V))
-    return Case({"logits": logits, "ids": some_ids(rng, V, shape)}, about)
-
-
-def lifted(rng, offset, about, positions=slice(None)):
-    """Add one number to all logits of some positions: no probability changes."""
-    drawn = case(rng, about)
-    logits = drawn.inputs["logits"].copy()
-    logits[..., positions, :] += offset
-    return Case(drawn.inputs | {"logits": logits}, about)
-
-
-def surprised(rng):
-    """Make tokens come that the logits had all but excluded."""
-    drawn = case(rng, "tokens come whose probability was about 1e-26")
-    logits, ids = drawn.inputs["logits"].copy(), drawn.inputs["ids"]
-    kept = logits[..., :-1, :]
-    at = ids[..., 1:, None]
-    np.put_along_axis(kept, at, np.take_along_axis(kept, at, axis=-1) - 60.0, axis=-1)
-    return Case({"logits": logits, "ids": ids}, drawn.about)
 
 
 def _shift(rng):
@@ -51,6 +23,7 @@ def _large(rng):
     yield lifted(rng, 2000.0, "2000 added to all logits")
     yield lifted(rng, -2000.0, "2000 taken from the logits of every second position", EVEN)
     yield surprised(rng)
+    yield towering(rng)
 
 
 def _untouched(rng):
@@ -203,6 +176,11 @@ MISTAKES = (
         "one_maximum",
         "You take one largest logit for all positions. What is left of a row 2000 below it?",
         _loss(logs=pieces.log_one_maximum),
+    ),
+    Mistake(
+        "mean_taken_away",
+        "What do you take from a row of logits? How large can the largest that is left still be?",
+        _loss(logs=lambda z: pieces.log_naive(z - np.mean(z, axis=-1, keepdims=True))),
     ),
 )
 

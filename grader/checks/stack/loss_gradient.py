@@ -5,7 +5,7 @@ import numpy as np
 from grader.checks.engine.exercise import Claim, Exercise, Mistake, by_name
 from grader.checks.engine.judges import leaves_arguments
 from grader.checks.stack import loss_pieces as pieces
-from grader.checks.stack.loss import EVEN, case, lifted, surprised
+from grader.checks.stack.loss_cases import EVEN, case, lifted, surprised, towering
 from transformer_block.loss import cross_entropy_backward, cross_entropy_forward
 
 
@@ -24,6 +24,7 @@ def _large(rng):
     yield lifted(rng, 2000.0, "2000 added to the logits of every second position", EVEN)
     yield surprised(rng)
     yield case(rng, "sharp logits", 1, 8.0)
+    yield towering(rng, further=1)
 
 
 def _grad(**knobs):
@@ -179,6 +180,11 @@ MISTAKES = (
         "one_maximum",
         "You take one largest logit for all positions. What is left of a row 2000 below it?",
         _grad(probabilities=lambda logits: _naive_soft(logits - np.max(logits))),
+    ),
+    Mistake(
+        "mean_taken_away",
+        "What do you take from a row of logits? How large can the largest that is left still be?",
+        _grad(probabilities=lambda z: _naive_soft(z - np.mean(z, axis=-1, keepdims=True))),
     ),
 )
 
