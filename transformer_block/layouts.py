@@ -1,8 +1,6 @@
 """The two layouts of RoPE's pairs, as orders of the columns of W_q and W_k."""
 
-import numpy as np
-
-from transformer_block.rope import half_split_order
+from transformer_block._require import require_columns
 
 
 def to_half_split(W, n_heads):
@@ -25,7 +23,9 @@ def to_half_split(W, n_heads):
     ValueError
         If the columns do not make ``n_heads`` heads of an even width.
     """
-    return _by_head(W, n_heads, half_split_order(_head_width(W, n_heads)))
+    require_columns(W, n_heads)
+    pairs = W.reshape(len(W), n_heads, -1, 2)  # (d, H, K/2, 2)
+    return pairs.swapaxes(-1, -2).reshape(W.shape)
 
 
 def to_interleaved(W, n_heads):
@@ -48,18 +48,6 @@ def to_interleaved(W, n_heads):
     ValueError
         If the columns do not make ``n_heads`` heads of an even width.
     """
-    return _by_head(W, n_heads, np.argsort(half_split_order(_head_width(W, n_heads))))
-
-
-def _head_width(W, n_heads):
-    """Return K, after a look at whether the columns come out even."""
-    if np.ndim(W) != 2 or n_heads < 1 or W.shape[1] % n_heads:
-        raise ValueError(
-            f"W must have shape (d, H·K) with {n_heads} heads in it: got {np.shape(W)}"
-        )
-    return W.shape[1] // n_heads
-
-
-def _by_head(W, n_heads, order):
-    """Put the columns of every head in this order."""
-    return W.reshape(len(W), n_heads, -1)[..., order].reshape(W.shape)
+    require_columns(W, n_heads)
+    halves = W.reshape(len(W), n_heads, 2, -1)  # (d, H, 2, K/2)
+    return halves.swapaxes(-1, -2).reshape(W.shape)

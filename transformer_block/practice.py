@@ -60,8 +60,8 @@ def next_token_losses(ids, logits):
 
     Returns
     -------
-    losses : ndarray, shape (T - 1,)
-        Minus the logarithm of the probability of token t + 1, in nats.
+    losses : ndarray
+        For each of T - 1 positions minus the logarithm of the next token's probability, in nats.
     """
     return -log_softmax(logits[:-1])[np.arange(len(ids) - 1), ids[1:]]
 
