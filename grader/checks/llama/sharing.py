@@ -12,17 +12,17 @@ from transformer_block.heads import repeat_heads, repeat_heads_backward
 SIZES = (5, 7, 11)
 
 
-def _drawn(rng, n_heads, leading=()):
-    S, K = rng.choice(SIZES, size=2, replace=False)
+def _drawn(rng, n_heads, leading=(), sizes=None):
+    S, K = sizes or rng.choice(SIZES, size=2, replace=False)
     return witness.rows(rng, (*leading, n_heads, int(S), int(K)))
 
 
-def _forward(rng, H, H_kv, leading=()):
-    return {"heads": _drawn(rng, H_kv, leading), "n_heads": H}
+def _forward(rng, H, H_kv, leading=(), sizes=None):
+    return {"heads": _drawn(rng, H_kv, leading, sizes), "n_heads": H}
 
 
-def _backward(rng, H, H_kv, leading=()):
-    return {"drepeated": _drawn(rng, H, leading), "n_kv_heads": H_kv}
+def _backward(rng, H, H_kv, leading=(), sizes=None):
+    return {"drepeated": _drawn(rng, H, leading, sizes), "n_kv_heads": H_kv}
 
 
 def _cases(draw):
@@ -33,6 +33,8 @@ def _cases(draw):
         H, H_kv = GROUPS[1 + rng.integers(2)]
         yield Case(draw(rng, H, H_kv), f"{H} query heads, {H_kv} key heads")
         yield Case(draw(rng, 9, 3), "9 query heads, 3 key heads")
+        for sizes in ((3, 6), (6, 3)):  # a count of heads taken for another size is right elsewhere
+            yield Case(draw(rng, 6, 3, sizes=sizes), "6 query heads, 3 key heads, equal sizes")
 
     def leading(rng):
         yield Case(draw(rng, 6, 2, (2,)), "two sequences, 6 query heads, 2 key heads")
