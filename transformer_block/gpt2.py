@@ -8,7 +8,7 @@ from transformer_block.layernorm import layernorm_forward
 
 
 def gpt2_block(x, params, n_heads, eps=1e-5):
-    """Run a pre-norm block as GPT-2 has it: the wiring of (22.1), other parts.
+    """Run a pre-norm block as GPT-2 has it: the wiring of a Llama, and other parts.
 
     Parameters
     ----------
