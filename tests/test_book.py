@@ -11,7 +11,7 @@ LISTING = re.compile(
     r"^`{3,}\{literalinclude\} *(?P<path>\S+)\n(?P<options>(?::.*\n)*)`{3,}$", re.M
 )
 OPTION = re.compile(r"^:([\w-]+): *(.*)$", re.M)
-CAPTION = re.compile(r"(Listing 22\.\d+(, continued)?|[a-z_]+\.py) · ")
+CAPTION = re.compile(r"(Listing 22\.\d+(, continued)?|[a-z0-9_]+\.py) · ")
 LISTING_LINK = re.compile(r"\[Listing (?P<number>[\d.]+)\]\([^)]*#(?P<name>listing-[\w-]+)\)")
 
 # Modules of a concept whose page has another name: the label is the page's.

@@ -110,6 +110,7 @@ def function_named(name):
 CALLABLES = {
     "numerical_gradient": lambda t: float(np.sum(t)),
     "gradient_check": lambda tensors: float(np.sum(tensors["t"])),
+    "stack_logits": lambda x, block, number: x,
 }
 
 

@@ -90,6 +90,27 @@ def require_heads(x, params, n_heads):
     return kv_width // K
 
 
+def require_gpt2_weights(x, params, n_heads):
+    """Raise ``ValueError`` unless the sixteen weights of a GPT-2 block fit."""
+    require_heads(x, params, n_heads)
+    norms = ("attn_norm", "attn_norm_bias", "ffn_norm", "ffn_norm_bias")
+    require_weights(params, x.shape[-1], **dict.fromkeys(norms, ("d",)))
+    require_weights(params, x.shape[-1], W_1=("d", "h"), W_2=("h", "d"), b_1=("h",), b_2=("d",))
+    for name in "qkvo":
+        matrix = f"W_{name}"
+        rows = len(params[matrix])
+        require_weights(params, rows, **{matrix: ("d", "width"), f"b_{name}": ("width",)})
+
+
+def require_columns(W, n_heads):
+    """Raise ``ValueError`` unless the columns of a matrix make heads of an even width."""
+    if np.ndim(W) != 2 or n_heads < 1 or W.shape[1] % (2 * n_heads):
+        raise ValueError(
+            f"W must have n_heads={n_heads} heads of an even width in its columns: "
+            f"got shape {np.shape(W)}"
+        )
+
+
 def _written(axes):
     """Write axes as a shape, letters without quotation marks."""
     return f"({', '.join(map(str, axes))}{',' if len(axes) == 1 else ''})"

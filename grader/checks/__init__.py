@@ -13,7 +13,16 @@ from grader.checks.engine.picture import show
 
 __all__ = ["SEED", "SHEETS", "CheckFailed", "check", "exercises", "find_exercise"]
 
-SHEETS = ("attention", "block", "counting", "residual_stream", "rmsnorm", "stack", "swiglu")
+SHEETS = (
+    "attention",
+    "block",
+    "counting",
+    "llama",
+    "residual_stream",
+    "rmsnorm",
+    "stack",
+    "swiglu",
+)
 
 # What marks a class sets this, so that all students of a sheet meet the same inputs.
 SEED = ContextVar("SEED", default=None)

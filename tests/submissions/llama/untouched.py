@@ -1,0 +1,1 @@
+# Everything as it was handed out.
