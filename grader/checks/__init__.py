@@ -30,15 +30,21 @@ SEED = ContextVar("SEED", default=None)
 
 def exercises():
     """Return every exercise of the course by name, in the order of the sheets."""
-    modules = (importlib.import_module(f"grader.checks.{sheet}") for sheet in SHEETS)
-    return {exercise.name: exercise for module in modules for exercise in module.EXERCISES}
+    return {exercise.name: exercise for sheet in SHEETS for exercise in _exercises_of(sheet)}
+
+
+def _exercises_of(sheet):
+    """Import the checks of one sheet, which takes a moment, and return its exercises."""
+    return importlib.import_module(f"grader.checks.{sheet}").EXERCISES
 
 
 def find_exercise(name):
     """Return the exercise of this name; ``LookupError`` names the nearest one otherwise."""
+    for sheet in sorted(SHEETS, key=lambda sheet: sheet not in name):  # rmsnorm_forward: rmsnorm
+        for exercise in _exercises_of(sheet):
+            if exercise.name == name:
+                return exercise
     known = exercises()
-    if name in known:
-        return known[name]
     nearest = difflib.get_close_matches(name, known, n=1) or sorted(known)
     raise LookupError(f"no exercise is called {name!r}: did you mean {' or '.join(nearest)}?")
 
