@@ -13,6 +13,7 @@ from grader.engine.jail import AUTO
 from grader.engine.limits import Limits
 from grader.engine.master import load_masters
 from grader.engine.pool import Pool
+from grader.engine.reading import bytes_of
 from grader.engine.stage import set_stage
 from grader.engine.worker import Job, Submission, digest_of, when_submitted
 from grader.errors import UsageError, UserError
@@ -202,7 +203,7 @@ def _standing(course, assignment, submission, masters):
         record = read_record(record_path(course.folder, assignment, submission.student))
     except (OSError, ValueError):
         return None
-    digests = [hashlib.sha256(path.read_bytes()).hexdigest() for _, path in submission.files]
+    digests = [hashlib.sha256(bytes_of(path)).hexdigest() for _, path in submission.files]
     same = record.submission == digest_of(digests)
     same &= record.master == digest_of(masters[name].digest for name, _ in submission.files)
     return replace(record, submitted=submission.submitted) if same else None

@@ -210,15 +210,18 @@ def test_what_is_asked_for_is_withheld_with_everything_that_uses_it(tmp_path):
         "from transformer_block.low import asked as hidden_name, other\n\n\n"
         "def uses(x):\n    return inner(x)\n\n\ndef inner(x):\n    import low\n"
         "    return low.asked(x)\n\n\ndef free(x):\n    return other(x)\n\n\nclass Has:\n"
-        "    def method(self):\n        return uses\n"
+        "    def method(self):\n        return uses\n\n\ndef twin(x):\n    return x\n"
     )
     assert withheld_names({"asked"}, library) == dict.fromkeys(
         ("asked", "inner", "uses", "Has"), "asked"
     ) | {"inner": "asked"}
-    write_library(tmp_path / "cut", {"asked"}, library=library)
+    write_library(tmp_path / "cut", {"asked"}, {"transformer_block.high.free"}, library)
     text = (tmp_path / "cut" / "low.py").read_text()
     assert "transformer_block.low.asked is not there while this sheet is marked" in text
     assert "def other(x):\n    return x" in text
+    text = (tmp_path / "cut" / "high.py").read_text()
+    assert "high.twin is not there while this sheet is marked: the sheet does not hand it" in text
+    assert "def free(x):\n    return other(x)" in text
 
 
 @pytest.mark.parametrize(
@@ -230,6 +233,7 @@ def test_what_is_asked_for_is_withheld_with_everything_that_uses_it(tmp_path):
         "import gc\ngc.get_objects()",
         "class A:\n    def __eq__(self, other): return True",
         "open('../gradebook.db')",
+        "%matplotlib inline\n!ls\nnp.allclose = None",
     ],
 )
 def test_code_that_is_meant_for_the_grader_is_named(source):
@@ -237,6 +241,9 @@ def test_code_that_is_meant_for_the_grader_is_named(source):
     assert (note.kind, note.cell) == ("suspicious", "f")
 
 
-@pytest.mark.parametrize("source", ["def f(x):\n    y = x.T\n    return y", "%%time\nf(1)", "x ="])
+@pytest.mark.parametrize(
+    "source",
+    ["def f(x):\n    y = x.T\n    return y", "%%time\nf(1)", "x =", f"np{'.a' * 900} = 1"],
+)
 def test_honest_code_is_not_suspected(source):
     assert suspicions("f", source) == []

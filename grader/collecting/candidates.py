@@ -5,6 +5,7 @@ from pathlib import Path
 
 from grader.collecting.entries import is_clutter
 from grader.collecting.naming import is_called
+from grader.engine.reading import bytes_of
 from grader.records import Note
 
 ENDING = ".ipynb"
@@ -66,7 +67,7 @@ def _choose(files, name, ids):
         return by_name[name], None
     stem = Path(name).stem
     notebooks = [path for path in files if is_notebook(path.name)]
-    fitting = [path for path in notebooks if answer_ids(path.read_bytes()) & ids]
+    fitting = [path for path in notebooks if answer_ids(bytes_of(path)) & ids]
     fitting = fitting or [path for path in notebooks if is_called(path.name, stem)]
     if len(fitting) == 1:
         taken = fitting[0].name

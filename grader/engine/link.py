@@ -11,12 +11,16 @@ import numpy as np
 
 from grader.engine.far import values
 from grader.engine.far.errors import describe_error
+from grader.engine.far.notebook import MOST_WARNINGS
 from grader.engine.far.talk import Peer
 from grader.engine.far.wire import Garbled, Gone, Late
 from grader.engine.jail import Lost
 from grader.engine.limits import GRACE
 from grader.engine.reading import clean
 from grader.records import CRASHED, TIMED_OUT
+
+MOST_TEXT = 2000  # characters of an error or a warning
+ENDINGS = (StopIteration, StopAsyncIteration)  # raised here, they would end a test's own loops
 
 
 class Far:
@@ -108,6 +112,15 @@ class Link:
         self.judged = frozenset()  # names that are judged now
         self.deadline = time.monotonic()
 
+    def begin_test(self, judged, write_back):
+        """Get ready for a graded cell: what an earlier one handed over can be called no more.
+
+        A test may hand over the very function that another one asks for.
+        """
+        self.untold = self.wrote = False
+        self.judged, self.write_back = judged, write_back
+        self.peer.owned.let_go()
+
     def close(self):
         """End the talk."""
         self.sock.close()
@@ -132,6 +145,8 @@ class Link:
         if not isinstance(answer, dict) or type(answer.get("there")) is not bool:
             raise Lost(CRASHED, "the notebook's process sent no answer")
         value = answer.get("value")
+        if self.peer.owned.holds(value):
+            raise Lost(CRASHED, f"{name} is not the notebook's own")
         if isinstance(value, Function):
             value.__name__ = value.__qualname__ = name
         return answer["there"], value
@@ -146,8 +161,8 @@ class Link:
         reply = self._ask("call", request)
         if not isinstance(reply, dict):
             raise Lost(CRASHED, "the notebook's process sent no reply")
-        for text in reply.get("warned") or ():
-            warnings.warn(str(text), RuntimeWarning, stacklevel=3)
+        for text in _listed(reply.get("warned"), MOST_WARNINGS):
+            warnings.warn(_short(text), RuntimeWarning, stacklevel=3)
         self._write_back(reply.get("changed"), args, kwargs)
         if reply.get("error") is not None:
             raise error_from(reply["error"])
@@ -186,7 +201,7 @@ class Link:
             if kind != "call":
                 raise Garbled("no such request")
             function, args = request["function"], request["args"]
-            if not callable(function) or isinstance(function, Far):
+            if not self.peer.owned.holds(function):
                 raise Garbled("no function of ours")
             return {"value": function(*args, **request["kwargs"])}
         except Exception as error:
@@ -225,25 +240,33 @@ def _error(told):
     """Return what is told of an error in a form that can be relied on."""
     if not isinstance(told, dict):
         return None
-    frames = told.get("frames")
-    frames = [
-        (line, clean(str(name)), clean(str(text)))
-        for line, name, text in (frames if isinstance(frames, list) else ())
-        if type(line) is int
-    ]
+    frames = [frame for frame in _listed(told.get("frames"), 20) if isinstance(frame, list)]
     return {
-        "type": clean(str(told.get("type")))[:100],
-        "bases": [str(base) for base in told.get("bases") or ()][:20],
-        "text": clean(str(told.get("text")))[:2000],
-        "frames": frames[:20],
+        "type": _short(told.get("type"))[:100],
+        "bases": [base for base in _listed(told.get("bases"), 20) if isinstance(base, str)],
+        "text": _short(told.get("text")),
+        "frames": [
+            (line, _short(name)[:100], _short(text)[:200])
+            for line, name, text in (frame for frame in frames if len(frame) == 3)
+            if type(line) is int
+        ],
     }
+
+
+def _listed(value, most):
+    """Return the first items of a list; nothing where the other side sent no list."""
+    return value[:most] if type(value) is list else []
+
+
+def _short(value):
+    """Return a text that is fit to be written, and not without end."""
+    return clean(value[:MOST_TEXT]) if isinstance(value, str) else ""
 
 
 def error_from(told):
     """Make the exception that a student's code raised, with the lines that led to it."""
-    with contextlib.suppress(TypeError, ValueError):
-        told = _error(told)
-    if not isinstance(told, dict):
+    told = _error(told)
+    if told is None:
         raise Lost(CRASHED, "the notebook's process sent no error")
     if told["type"] == "TimeUp":
         raise Lost(TIMED_OUT, "it was interrupted", lives=True)
@@ -259,6 +282,7 @@ def _kind_of(told):
     """Find or make the class of an exception: builtin ones are the real ones."""
     known = [getattr(builtins, base, None) for base in told["bases"]]
     known = [kind for kind in known if isinstance(kind, type) and issubclass(kind, Exception)]
+    known = [kind for kind in known if not issubclass(kind, ENDINGS)]
     base = known[0] if known else RuntimeError
     if base.__name__ == told["type"]:
         return _plain(base)

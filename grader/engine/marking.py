@@ -1,6 +1,7 @@
 """Marking one submission: from its bytes to a record and the autograded notebook."""
 
 import hashlib
+import json
 import time
 from dataclasses import dataclass, field, replace
 
@@ -8,7 +9,7 @@ from grader.engine import master as roles
 from grader.engine.aligning import align
 from grader.engine.composing import compose, error_output, outputs_of, stream
 from grader.engine.jail import Lost
-from grader.engine.reading import Unreadable, read
+from grader.engine.reading import LARGEST, Unreadable, read
 from grader.engine.student import Student
 from grader.engine.suspicions import suspicions
 from grader.engine.testing import Tester, Verdict, uses_check
@@ -26,6 +27,9 @@ from grader.records import (
     Note,
     Record,
 )
+
+NO_TIME = "not run: the other cells have taken the time that the notebook has"
+NO_ROOM = "The outputs are cut here: there were too many.\n"
 
 
 @dataclass(frozen=True)
@@ -60,6 +64,7 @@ class _Marking:
     cells: dict = field(default_factory=dict)
     answers: dict = field(default_factory=dict)  # name of a cell to what was handed in for it
     fates: dict = field(default_factory=dict)  # name of an answer to "timed out" or "crashed"
+    room: int = LARGEST  # characters of outputs that are kept
 
 
 def mark(master, data, jail, limits, habits, student="", assignment="", notebook=""):
@@ -185,6 +190,9 @@ def _run_cell(marking, number, cell):
         name, seconds = cell.master.name, cell.master.seconds
     if cell.master is None or cell.master.role != roles.LOCKED:
         marking.notes.extend(suspicions(name, cell.source))
+    if cell.master is None and marking.student.used_up:
+        marking.shown[number] = [error_output("TimeLimit", NO_TIME)]
+        return
     try:
         result = marking.student.run(cell.source, seconds)
     except Lost as lost:
@@ -193,7 +201,7 @@ def _run_cell(marking, number, cell):
         marking.shown[number] = [error_output("TimeLimit" if late else "Stopped", why)]
         _remember_fate(marking, cell, lost.outcome, why)
         return
-    marking.shown[number] = outputs_of(result, number)
+    marking.shown[number] = _kept(marking, outputs_of(result, number))
     error = result["error"]
     if error is None:
         return
@@ -201,6 +209,12 @@ def _run_cell(marking, number, cell):
         _remember_fate(marking, cell, TIMED_OUT, error["text"])
     else:
         _remember_fate(marking, cell, None, f"its cell raised {error['type']}: {error['text']}")
+
+
+def _kept(marking, outputs):
+    """Keep outputs while there is room for them: the far side may send more than it should."""
+    marking.room -= len(json.dumps(outputs))
+    return outputs if marking.room > 0 else [stream(NO_ROOM, "stderr")]
 
 
 def _remember_fate(marking, cell, outcome, why):

@@ -120,15 +120,13 @@ class Master:
 
     @cached_property
     def handed_out(self):
-        """Full names of what the released cells import from the course's library."""
-        return {
-            f"{node.module}.{alias.name}"
-            for cell in self.cells
-            if cell.kind == "code"
-            for node in ast.walk(_tree(cell.released))
-            if isinstance(node, ast.ImportFrom) and str(node.module).startswith(LIBRARY)
-            for alias in node.names
-        }
+        """Full names of what the released cells import from the course's library.
+
+        With them the small helpers that the master's own answers take from private modules.
+        """
+        code = [cell for cell in self.cells if cell.kind == "code"]
+        helpers = {dotted for cell in code for dotted in _imported(cell.source) if "._" in dotted}
+        return helpers.union(*(_imported(cell.released) for cell in code))
 
     def answers_of(self, cell):
         """Return the answer cells that a graded cell judges: those that define what it uses."""
@@ -258,6 +256,16 @@ def _tree(source):
         return ast.parse(source)
     except (SyntaxError, ValueError):
         return ast.Module([], [])
+
+
+def _imported(source):
+    """Return the full names of what code imports from the course's library."""
+    return {
+        f"{node.module}.{alias.name}"
+        for node in ast.walk(_tree(source))
+        if isinstance(node, ast.ImportFrom) and str(node.module).startswith(LIBRARY)
+        for alias in node.names
+    }
 
 
 def last_value(source):

@@ -77,17 +77,23 @@ def read(data):
     return [_cell(cell, number) for number, cell in enumerate(cells, start=1)]
 
 
+def bytes_of(path):
+    """Read a file that was handed in, and no more of it than tells that it is too large."""
+    with path.open("rb") as file:
+        return file.read(LARGEST + 1)
+
+
 def _parse(data):
     """Read JSON; say in words why that fails."""
     if len(data) > LARGEST:
-        raise Unreadable(f"it has {len(data) >> 20} MiB, and {LARGEST >> 20} is the most")
+        raise Unreadable(f"it has more than {LARGEST >> 20} MiB")
     try:
         notebook = json.loads(data.decode("utf-8-sig"))
     except UnicodeDecodeError as trouble:
         raise Unreadable("not in UTF-8") from trouble
     except json.JSONDecodeError as trouble:
         raise Unreadable(f"broken at line {trouble.lineno}, it may be cut off") from trouble
-    except (RecursionError, ValueError) as trouble:
+    except (RecursionError, ValueError, MemoryError) as trouble:
         raise Unreadable("no JSON that a notebook would have") from trouble
     if not isinstance(notebook, dict):
         raise Unreadable("it has no list of cells (a format before 4?)")
@@ -105,7 +111,7 @@ def _cell(cell, number):
             source=clean(source),
             grade_id=_text(meta.get("grade_id")),
             id=_text(cell.get("id")),
-            meta=dict(meta),
+            meta={key: _plain(value) for key, value in meta.items()},
             pictures=_pictures(cell.get("attachments")),
         )
     except (LookupError, TypeError, ValueError, AttributeError) as trouble:
@@ -136,4 +142,9 @@ def _pictures(attachments):
 
 
 def _brief(value):
-    return f"{value!r}"[:20]
+    return f"{_plain(value)!r}"[:20]
+
+
+def _plain(value):
+    """Return a value that can be told, and the name of its type in place of one that nests."""
+    return type(value).__name__ if isinstance(value, list | dict) else value

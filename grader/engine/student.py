@@ -2,10 +2,11 @@
 
 import time
 
+from grader.engine.far.clock import time_limit
 from grader.engine.jail import Lost
-from grader.engine.limits import LEAST
+from grader.engine.limits import GRACE, LEAST
 from grader.engine.link import Link
-from grader.records import CRASHED
+from grader.records import CRASHED, TIMED_OUT
 
 MOST_REVIVALS = 60
 
@@ -26,6 +27,7 @@ class Student:
     def __init__(self, jail, limits, lent=None):
         self.jail, self.limits, self.lent = jail, limits, lent or {}
         self.spent = 0.0
+        self.again = 0.0  # seconds that cells took when they ran again
         self.done = []  # cells that ran to their end, to run again if need be
         self.link = None
         self.revivals = 0
@@ -45,7 +47,7 @@ class Student:
     def run(self, source, seconds=None):
         """Run a cell; return what it showed and its error. `Lost` if that killed the notebook."""
         with self.at_work(seconds) as link:
-            result = link.run(source)
+            result = self._run_for(link, source, link.left)
         kind = (result["error"] or {}).get("type")
         if kind == "TimeUp":
             result["error"]["text"] = self.told_late(seconds)
@@ -54,6 +56,20 @@ class Student:
         else:
             self.done.append(source)
         return result
+
+    def _run_for(self, link, source, seconds):
+        """Run a cell; what is lent to it, and what comes back, takes its time on this side."""
+        link.allow(seconds)
+        with time_limit(seconds + GRACE) as clock:
+            result = link.run(source)
+        if clock.error:
+            raise Lost(TIMED_OUT, "it had to be stopped")
+        return result
+
+    @property
+    def used_up(self):
+        """Whether the cells have taken all the time that a notebook has."""
+        return self.spent >= self.limits.budget
 
     def told_late(self, seconds=None):
         """Say that the time of a cell was up."""
@@ -77,13 +93,18 @@ class Student:
     def _run_again(self):
         """Run the cells that ran to their end before; forget one that does not do so again."""
         for number, source in enumerate(self.done):
+            if self.again > self.limits.budget:
+                self.lose()
+                raise Lost(CRASHED, "it had to be started again too often")
+            started = time.monotonic()
             try:
-                self.link.allow(self.limits.seconds)
-                self.link.run(source)
+                self._run_for(self.link, source, self.limits.seconds)
             except Lost:
                 del self.done[number]
                 self.lose()
                 return
+            finally:
+                self.again += time.monotonic() - started
 
     def lose(self):
         """Give up the process of the notebook."""

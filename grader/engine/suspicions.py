@@ -1,6 +1,7 @@
 """Code that looks as if it were meant for the grader: it gains nothing, and is named."""
 
 import ast
+import re
 
 from grader.records import Note
 
@@ -36,6 +37,9 @@ TEXTS = {
     "post_run_cell": "runs code after every cell",
 }
 
+OF_IPYTHON = re.compile(r"^[ \t]*[%!?].*$", re.MULTILINE)
+LONGEST = 80  # characters of a name that is told
+
 
 def suspicions(name, source):
     """Return notes on a cell of a student that looks like an attempt on the grader.
@@ -53,11 +57,11 @@ def suspicions(name, source):
         One for each kind of thing that was found.
     """
     try:
-        tree = ast.parse(source)
+        tree = ast.parse(OF_IPYTHON.sub("", source))
+        modules = {name for node in ast.walk(tree) for name in _modules(node)} | {"np", "numpy"}
+        found = {what for node in ast.walk(tree) for what in _looks_like(node, modules)}
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return []
-    modules = {name for node in ast.walk(tree) for name in _modules(node)} | {"np", "numpy"}
-    found = {what for node in ast.walk(tree) for what in _looks_like(node, modules)}
     where = name or "a cell of the student's own"
     return [Note("suspicious", name, f"{where} {what}.") for what in sorted(found)]
 
@@ -82,7 +86,7 @@ def _looks_like(node, modules):
         yield from (what for text, what in TEXTS.items() if text in node.value)
     for target in getattr(node, "targets", []):
         if isinstance(target, ast.Attribute) and _root(target) in modules:
-            yield f"replaces {ast.unparse(target)}"
+            yield f"replaces {ast.unparse(target)[:LONGEST]}"
     if isinstance(node, ast.FunctionDef) and node.name == "__eq__":
         yield "makes objects that decide what they are equal to"
 

@@ -88,9 +88,8 @@ class Tester:
         _same_chance_for_all(cell)
         try:
             with self.student.at_work(cell.seconds) as link:
-                link.untold = link.wrote = False
-                link.judged = self.master.judged_by(cell)
-                link.write_back = cell.name in self.may_write or uses_check(cell)
+                write_back = cell.name in self.may_write or uses_check(cell)
+                link.begin_test(self.master.judged_by(cell), write_back)
                 with _collecting(shown), time_limit(link.left + GRACE) as clock:
                     value = self._run(cell, link)
                 if clock.error:

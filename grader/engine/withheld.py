@@ -1,4 +1,4 @@
-"""The course's library without the functions that a sheet asks for, and without what uses them."""
+"""The course's library as a sheet hands it out: nothing that it asks for, or that gives it away."""
 
 import ast
 import copy
@@ -8,10 +8,16 @@ from pathlib import Path
 import transformer_block
 
 LIBRARY = Path(transformer_block.__file__).parent
-SAYS = (
+ASKED = (
     "{dotted} is not there while this sheet is marked: it is, or it uses, what the sheet asks "
     "you to write ({asked})."
 )
+NOT_GIVEN = "{dotted} is not there while this sheet is marked: the sheet does not hand it out."
+# Parts of handed-out functions that do what a sheet asks for, under another name.
+TWINS = {
+    "_half_forward": {"pre_norm_update", "post_norm_update"},
+    "_half_backward": {"pre_norm_update_backward"},
+}
 _LENT = """
 def {name}(*args, **kwargs):
     from grader.engine.far.lending import lend
@@ -54,8 +60,38 @@ def _uses(library):
     for file in sorted(library.glob("*.py")):
         for node in ast.parse(file.read_text("utf-8")).body:
             for name in _defined(node):
-                uses.setdefault(name, set()).update(_mentioned(node))
+                found = _mentioned(node) | TWINS.get(name, set())
+                uses.setdefault(name, set()).update(found)
     return uses
+
+
+def needed_names(handed_out, library=LIBRARY):
+    """Return the names of the library's definitions that what is handed out needs.
+
+    Parameters
+    ----------
+    handed_out : iterable of str
+        Full names of functions.
+    library : Path
+        The package's folder.
+
+    Returns
+    -------
+    names : set of str
+        Those of the functions, and of everything that they reach.
+    """
+    return _reached(_uses(library), (dotted.rpartition(".")[2] for dotted in handed_out))
+
+
+def _reached(uses, names):
+    """Follow what definitions mention."""
+    reached, queue = set(), list(names)
+    while queue:
+        name = queue.pop()
+        if name not in reached:
+            reached.add(name)
+            queue += uses.get(name, ())
+    return reached
 
 
 def lent(asked, handed_out, library=LIBRARY):
@@ -78,19 +114,18 @@ def lent(asked, handed_out, library=LIBRARY):
     uses = _uses(library)
     found = {}
     for dotted in handed_out:
-        reached, queue = set(), [dotted.rpartition(".")[2]]
-        while queue:
-            name = queue.pop()
-            if name not in reached:
-                reached.add(name)
-                queue += uses.get(name, ())
+        reached = _reached(uses, [dotted.rpartition(".")[2]])
         if reached & asked:
             found[dotted] = frozenset(reached & asked)
     return found
 
 
 def write_library(folder, asked, handed_out=frozenset(), library=LIBRARY):
-    """Write a copy of the library without what is asked for; what is lent is called elsewhere.
+    """Write a copy of the library that holds what is handed out; what is lent is called elsewhere.
+
+    Everything else raises an error that says why: another name for the same (``_rmsnorm_forward``
+    of the fast block, ``contrast_block_forward`` for the block) would be an answer for nothing.
+    Data and the dataclasses stay.
 
     Parameters
     ----------
@@ -104,11 +139,12 @@ def write_library(folder, asked, handed_out=frozenset(), library=LIBRARY):
         The package's folder.
     """
     withheld = withheld_names(asked, library)
+    needed = needed_names(set(handed_out) - lent(asked, handed_out, library).keys(), library)
     shutil.copytree(library, folder, ignore=shutil.ignore_patterns("__pycache__", "widgets"))
     for file in folder.glob("*.py"):
         tree = ast.parse(file.read_text("utf-8"))
         module = f"transformer_block.{file.stem}"
-        tree.body = [_emptied(node, withheld, module, handed_out) for node in tree.body]
+        tree.body = [_emptied(node, withheld, needed, module, handed_out) for node in tree.body]
         file.write_text(ast.unparse(ast.fix_missing_locations(tree)), "utf-8")
 
 
@@ -133,19 +169,28 @@ def _mentioned(node):
     return found
 
 
-def _emptied(node, withheld, module, handed_out):
+def _emptied(node, withheld, needed, module, handed_out):
     """Put a sentence in the place of a body that is withheld, or a call where it is lent."""
     names = [name for name in _defined(node) if name in withheld]
-    if not names:
+    if not names and (_is_data(node) or node.name in needed):
         return node
-    if f"{module}.{names[0]}" in handed_out:
-        return ast.parse(_LENT.format(name=names[0], dotted=f"{module}.{names[0]}")).body[0]
-    says = SAYS.format(dotted=f"{module}.{names[0]}", asked=withheld[names[0]])
-    refusal = ast.parse(f"raise RuntimeError({says!r})").body
+    name = (names or [node.name])[0]
+    dotted = f"{module}.{name}"
+    if names and dotted in handed_out:
+        return ast.parse(_LENT.format(name=name, dotted=dotted)).body[0]
+    says = ASKED.format(dotted=dotted, asked=withheld[name]) if names else NOT_GIVEN
+    refusal = ast.parse(f"raise RuntimeError({says.format(dotted=dotted)!r})").body
     if isinstance(node, ast.FunctionDef):
         empty = copy.copy(node)
         empty.body, empty.decorator_list = refusal, []
         return empty
-    function = ast.parse(f"def {names[0]}(*args, **kwargs): pass").body[0]
+    function = ast.parse(f"def {name}(*args, **kwargs): pass").body[0]
     function.body = refusal
     return function
+
+
+def _is_data(node):
+    """Tell what computes nothing: an import, a constant, a dataclass."""
+    return not isinstance(node, _DEFINITIONS) or (
+        isinstance(node, ast.ClassDef) and bool(node.decorator_list)
+    )

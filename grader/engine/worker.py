@@ -3,6 +3,7 @@
 import ctypes
 import os
 import pickle
+import resource
 import signal
 import sys
 from dataclasses import dataclass, replace
@@ -11,6 +12,7 @@ from pathlib import Path
 from grader.engine.jail import AUTO, Jail, NoSandbox
 from grader.engine.limits import Limits
 from grader.engine.master import load_masters
+from grader.engine.reading import bytes_of
 from grader.files import write_whole
 from grader.late import read_time
 from grader.records import FAILED, Record, write_record
@@ -70,6 +72,14 @@ def die_with_parent():
     """Let the system end this process when the one that started it ends."""
     if sys.platform == "linux":
         ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
+
+
+def _bound_memory(mib):
+    """Let this process take so much memory and no more: sizes of values come from strangers."""
+    if sys.platform == "linux":
+        now = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
+        _, hard = resource.getrlimit(resource.RLIMIT_AS)
+        resource.setrlimit(resource.RLIMIT_AS, (now + (mib << 20), hard))
 
 
 def serve(pipe, job):
@@ -152,6 +162,7 @@ class _Workshop:
             try:
                 die_with_parent()
                 os.close(here)
+                _bound_memory(self.job.limits.total_memory)
                 data = pickle.dumps(self._mark(submission))
                 with os.fdopen(there, "wb") as file:
                     file.write(data)
@@ -173,7 +184,7 @@ class _Workshop:
         for name, path in submission.files:
             record, notebook = mark(
                 self.masters[name],
-                path.read_bytes(),
+                bytes_of(path),
                 self.jail,
                 self.job.limits,
                 self.habits[name],

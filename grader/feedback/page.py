@@ -7,6 +7,7 @@ import json
 from collections import defaultdict
 
 from grader.collecting.candidates import answer_ids, find_submission
+from grader.engine.reading import bytes_of
 from grader.feedback import rendering
 from grader.files import write_whole
 from grader.pages import render
@@ -100,8 +101,8 @@ def _parts(course, standing, name, ids):
 def _cells(path):
     """Return the cells of a notebook file; none if it is not there or not readable."""
     try:
-        cells = json.loads(path.read_bytes())["cells"] if path else []
-    except (OSError, ValueError, LookupError, TypeError):
+        cells = json.loads(bytes_of(path))["cells"] if path else []
+    except (OSError, ValueError, LookupError, TypeError, RecursionError):
         return []
     return [cell for cell in cells if isinstance(cell, dict)] if isinstance(cells, list) else []
 

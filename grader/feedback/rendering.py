@@ -124,8 +124,11 @@ def picture(kind, data):
 def outputs(cell):
     """Return what a cell printed and drew: pairs of ``"text"`` or ``"picture"`` and its content."""
     shown = []
-    for output in cell.get("outputs") or []:
-        data = output.get("data") or {}
+    outputs = cell.get("outputs")
+    for output in outputs if isinstance(outputs, list) else []:
+        output = output if isinstance(output, dict) else {}
+        data = output.get("data")
+        data = data if isinstance(data, dict) else {}
         found = (picture(kind, joined(data.get(kind))) for kind in PICTURES)
         address = next(filter(None, found), "")
         if address:

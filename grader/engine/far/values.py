@@ -31,6 +31,7 @@ class Owned:
     def __init__(self):
         self.objects = []
         self.numbers = {}
+        self.since = 0  # the number from which on objects are held still
 
     def number(self, thing):
         """Return the number of an object; the same object has one number."""
@@ -42,9 +43,18 @@ class Owned:
 
     def __getitem__(self, number):
         """Return the object of this number."""
-        if type(number) is not int or not 0 <= number < len(self.objects):
+        if type(number) is not int or not self.since <= number < len(self.objects):
             raise Garbled("no such object")
         return self.objects[number]
+
+    def holds(self, thing):
+        """Tell whether the other side may name this object."""
+        return any(thing is one for one in self.objects[self.since :])
+
+    def let_go(self):
+        """Hold nothing of what went out: the numbers that the other side kept are void."""
+        self.numbers.clear()
+        self.since = len(self.objects)
 
 
 class Encoder:
@@ -182,11 +192,13 @@ class Decoder:
         self.owned = owned
         self.stand_in = stand_in
         self.data = data
+        self.nodes = 0
 
     def __call__(self, tree, depth=0):
         """Return the value of a tree; `Garbled` if it is none."""
-        if depth > DEEPEST + 2:
-            raise Garbled("nested too deeply")
+        self.nodes += 1
+        if depth > DEEPEST + 2 or self.nodes > 2 * MOST_NODES:
+            raise Garbled("nested too deeply or too many parts")
         if isinstance(tree, PLAIN) or type(tree) is int:
             return tree
         if not isinstance(tree, dict) or not isinstance(tree.get("t"), str):
@@ -211,7 +223,7 @@ class Decoder:
         return tuple(self._list(tree, depth))
 
     def _read_set(self, tree, depth):
-        return set(self._list(tree, depth))
+        return {item for item in self._list(tree, depth)}  # noqa: C416 (a loop can be interrupted)
 
     def _read_frozenset(self, tree, depth):
         return frozenset(self._list(tree, depth))

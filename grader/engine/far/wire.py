@@ -43,7 +43,8 @@ class Line:
     def __init__(self, sock):
         self.sock = sock
         self.deadline = None  # on the clock of `time.monotonic`
-        self.watch = None  # called now and then while nothing comes
+        self.watch = None  # called now and then, whether something comes or not
+        self.looked = 0.0
 
     def send(self, tree, parts=()):
         """Send a tree and the bytes that it refers to."""
@@ -87,6 +88,7 @@ class Line:
             try:
                 self._wait(GLANCE if self.watch else None)
                 count = self.sock.recv_into(chunk)
+                self._look()
                 break
             except TimeoutError as trouble:
                 if self.watch is None:
@@ -97,6 +99,12 @@ class Line:
         if not count:
             raise Gone
         return count
+
+    def _look(self):
+        """Look at the other side though it sends: drops of data must not hide what it does."""
+        if self.watch and time.monotonic() - self.looked > GLANCE:
+            self.looked = time.monotonic()
+            self.watch()
 
     def _wait(self, most=None):
         """Give the next call on the socket what is left of the time, or a part of it."""

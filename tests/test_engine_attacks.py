@@ -1,0 +1,305 @@
+"""Holes found by attacking the engine: twins in the library, forged talk, endless work."""
+
+import json
+import time
+
+import pytest
+from classes import REPOSITORY
+from hostile import BLANK, FULL, NOTHING, RIGHT, beginning, changed
+from test_engine_sheets import master_of_sheet
+
+from grader.engine.far.values import Decoder, Encoder, Owned
+from grader.engine.far.wire import HEAD, MAGIC, Garbled, Line, pair
+from grader.engine.jail import Jail, Lost
+from grader.engine.limits import Limits
+from grader.engine.link import Link, error_from
+from grader.engine.marking import learn_habits, mark
+from grader.engine.reading import read
+from grader.engine.stage import set_stage
+from grader.engine.student import Student
+
+LIMITS = Limits(seconds=20.0)
+pytestmark = pytest.mark.marking
+
+
+class Marker:
+    """A sheet, its sandbox, and how its tests are run."""
+
+    def __init__(self, sheet, folder):
+        self.sheet, self.master = sheet, master_of_sheet(sheet)
+        for above in (folder, *folder.parents[:3]):
+            above.chmod(above.stat().st_mode | 0o755)
+        set_stage(folder / "stage", [self.master])
+        self.jail = Jail(folder / "stage", LIMITS)
+
+    def __enter__(self):
+        self.jail.__enter__()
+        self.habits = learn_habits(self.master, self.jail, LIMITS)
+        return self
+
+    def __exit__(self, *trouble):
+        self.jail.__exit__(*trouble)
+
+    def mark(self, data, limits=LIMITS):
+        record, notebook = mark(self.master, data, self.jail, limits, self.habits, "x", self.sheet)
+        return {c.name: c.points for c in record.cells if not c.by_hand}, record, notebook
+
+
+@pytest.fixture(scope="module")
+def rmsnorm(tmp_path_factory):
+    with Marker("rmsnorm", tmp_path_factory.mktemp("rmsnorm")) as marker:
+        yield marker
+
+
+# What computes the same under another name, of each sheet.
+TWINS = {
+    "rmsnorm": {
+        "rmsnorm_forward": "def rmsnorm_forward(x, weight, eps=1e-5):\n"
+        "    from transformer_block.fast import _rmsnorm_forward as twin\n"
+        "    a, b = np.empty_like(x), np.empty_like(x)\n"
+        "    cache = twin(x, weight, eps, a, b)\n    return b, cache",
+        "layernorm_from_rmsnorm": "def layernorm_from_rmsnorm(x, weight, bias, eps=1e-5):\n"
+        "    from transformer_block.layernorm import layernorm_forward as twin\n"
+        "    return twin(x, weight, bias, eps)[0]",
+    },
+    "block": {
+        "transformer_block_forward": "def transformer_block_forward(x, params, n_heads, *rest):\n"
+        "    from transformer_block.contrasts import contrast_block_forward as twin\n"
+        "    return twin(x, params, n_heads, *rest)",
+    },
+    "stack": {
+        "next_token_loss": "def next_token_loss(logits, ids):\n"
+        "    from transformer_block.loss import cross_entropy_forward as twin\n"
+        "    return twin(logits[..., :-1, :], ids[..., 1:])[0]",
+    },
+    "attention": {
+        "turn_pairs": "def turn_pairs(x, angles):\n"
+        "    from transformer_block.rope import _turn as twin\n"
+        "    return twin(x, np.cos(angles), np.sin(angles), False)",
+        "softmax": "def softmax(scores):\n"
+        "    from transformer_block.loss import log_softmax as twin\n"
+        "    return np.exp(twin(scores))",
+    },
+    "swiglu": {
+        "swiglu_width": "def swiglu_width(d, multiple_of=256):\n"
+        "    from transformer_block.counting import gated_width as twin\n"
+        "    return twin(d, multiple_of)",
+    },
+    "counting": {
+        "width_for_budget": "def width_for_budget(b, d, multiple_of=256, rounding='up'):\n"
+        "    from transformer_block.counting import width_within as twin\n"
+        "    return twin(b, d, multiple_of)",
+        "model_parameters": "def model_parameters(model):\n"
+        "    from transformer_block.counting import total_parameters as twin\n"
+        "    return twin(model)",
+    },
+    "residual_stream": {
+        "pre_norm_update": "def pre_norm_update(x, sublayer, weight, eps=1e-5):\n"
+        "    from transformer_block.contrasts import _half_forward as twin\n"
+        "    norm = lambda t: rmsnorm_forward(t, weight, eps)\n"
+        "    return twin(x, norm, lambda t: (sublayer(t), 0), 'pre')[0]",
+    },
+}
+
+
+@pytest.mark.parametrize("sheet", TWINS)
+def test_another_name_for_the_same_earns_nothing(sheet, tmp_path):
+    def change(cells, cell):
+        for name, source in TWINS[sheet].items():
+            cell(name)["source"] = source
+
+    blank = json.loads((REPOSITORY / "notebooks" / f"{sheet}.ipynb").read_text("utf-8"))
+    with Marker(sheet, tmp_path) as marker:
+        points, record, _ = marker.mark(changed(change, blank))
+    assert {name: won for name, won in points.items() if won} == {}
+    assert "is not there while this sheet is marked" in str([c.sentence for c in record.cells])
+
+
+def test_what_one_test_hands_over_answers_no_other(tmp_path):
+    """The test of one answer is given the very functions that two others ask for."""
+    blank = json.loads((REPOSITORY / "notebooks" / "block.ipynb").read_text("utf-8"))
+
+    def steal(cells, cell):
+        cell("block_gradient_errors")["source"] = (
+            "def block_gradient_errors(forward, backward, x, params, n_heads, dout):\n"
+            "    globals().update(transformer_block_forward=forward, "
+            "transformer_block_backward=backward)\n    return {}"
+        )
+        late = ("transformer_block_forward", "transformer_block_backward")
+        moved = [c for c in cells if c["id"].startswith(late)]
+        for name in late:
+            cell(name)["source"] = ""
+        cells[:] = [c for c in cells if c not in moved] + moved
+
+    with Marker("block", tmp_path) as marker:
+        points, _, _ = marker.mark(changed(steal, blank))
+    assert {name: won for name, won in points.items() if won} == {}
+
+
+def near(reply):
+    """Return a link to a far side that answers once with a tree."""
+    here, there = pair()
+    text = json.dumps({"k": "reply", "v": reply}).encode()
+    there.sendall(HEAD.pack(MAGIC, len(text), 0) + text)
+    link = Link(here)
+    link.allow(5)
+    return link, there
+
+
+def tree(value):
+    return Encoder(Owned()).encode(value)
+
+
+@pytest.mark.parametrize("endless", ["bases", "frames"])
+def test_a_range_in_the_place_of_a_list_is_not_walked_through(endless):
+    told = {"type": "A", "text": "t", "bases": ["ValueError"], "frames": []}
+    told[endless] = range(10**12)
+    link, there = near(tree({"outputs": [], "error": told}))
+    assert link.run("x")["error"]["type"] == "A"
+    there.close()
+    link.close()
+
+
+@pytest.mark.parametrize("broken", [[3], [[1]], [[1, 2, 3]], [["x", "y", "z"]], {"a": 1}])
+def test_frames_of_no_form_are_left_out(broken):
+    told = {"type": "A", "text": "t", "bases": [], "frames": broken}
+    link, there = near(tree({"outputs": [], "error": told}))
+    assert len(link.run("x")["error"]["frames"]) <= 1
+    there.close()
+    link.close()
+
+
+def test_warnings_without_end_are_not_given():
+    link, there = near(tree({"value": 1, "warned": range(10**12)}))
+    assert link.call(None, [], {}) == 1
+    there.close()
+    link.close()
+
+
+@pytest.mark.parametrize("kind", ["StopIteration", "StopAsyncIteration"])
+def test_an_error_that_ends_loops_ends_no_loop_of_a_test(kind):
+    told = {"type": kind, "text": "", "bases": [kind, "Exception"], "frames": []}
+
+    def answer(x):
+        raise error_from(told)
+
+    with pytest.raises(Exception, match="") as caught:
+        all(map(answer, [1, 2, 3]))
+    assert not isinstance(caught.value, StopIteration | StopAsyncIteration)
+
+
+def test_only_what_was_handed_over_can_be_called():
+    here, there = pair()
+    link = Link(here)
+    reply = link._serve("call", {"function": list, "args": [range(3)], "kwargs": {}})
+    assert "error" in reply
+    link.peer.owned.number(len)
+    assert link._serve("call", {"function": len, "args": ["abc"], "kwargs": {}}) == {"value": 3}
+    link.begin_test(frozenset(), write_back=True)
+    assert "error" in link._serve("call", {"function": len, "args": ["abc"], "kwargs": {}})
+    link.close()
+    there.close()
+
+
+def test_a_tree_of_too_many_parts_is_refused():
+    many = {"t": "list", "v": [0] * 1_000_000}
+    with pytest.raises(Garbled):
+        Decoder(Owned(), None, b"")(many)
+
+
+def test_who_sends_drop_by_drop_is_looked_at_all_the_same():
+    here, there = pair()
+    line, looks = Line(here), []
+    line.deadline, line.watch = time.monotonic() + 5, lambda: looks.append(1)
+    there.sendall(b"x" * 3)
+    line._read(3)
+    assert looks
+    there.close()
+    here.close()
+
+
+@pytest.fixture
+def student(rmsnorm):
+    running = Student(rmsnorm.jail, LIMITS)
+    yield running
+    running.close()
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "libc.syscall(319, b'x', 0)",  # memfd_create
+        "libc.shmget(0, 1 << 20, 0o1600)",
+    ],
+)
+def test_memory_that_nobody_counts_is_not_to_be_had(student, code):
+    run = student.run(f"import ctypes\nlibc = ctypes.CDLL(None, use_errno=True)\n{code}")
+    assert run["outputs"][-1]["data"] == {"text/plain": "-1"}
+
+
+ONE_SECOND = Limits(seconds=1.0, cells_in_full=3)
+
+
+def test_many_endless_cells_take_no_more_than_the_notebook_has(rmsnorm):
+    def add(cells, cell):
+        own = {"cell_type": "code", "metadata": {}, "outputs": [], "source": "while True: pass"}
+        cells[3:3] = [{**own, "id": f"own{n}"} for n in range(40)]
+
+    started = time.monotonic()
+    points, _, notebook = rmsnorm.mark(changed(add, RIGHT), ONE_SECOND)
+    assert points == FULL
+    assert time.monotonic() - started < 20
+    assert b"have taken the time" in notebook
+
+
+def test_cells_that_run_again_after_each_crash_have_an_end(rmsnorm):
+    running = Student(rmsnorm.jail, ONE_SECOND)
+    running.run("import time; time.sleep(0.8)")
+    running.run("import time; time.sleep(0.8)")
+    started = time.monotonic()
+    for _ in range(20):
+        with pytest.raises(Lost):
+            running.run("import os; os._exit(0)")
+    running.close()
+    assert time.monotonic() - started < 12
+
+
+def test_a_far_side_that_was_taken_over_cannot_fill_the_disk(rmsnorm):
+    forge = (
+        "import socket, json, struct, os\n"
+        "sock = socket.socket(fileno=3)\n"
+        "out = {'t': 'dict', 'v': [['stream', 'stdout'], ['text', 'y' * 20_000_000]]}\n"
+        "value = {'t': 'dict', 'v': [['outputs', {'t': 'list', 'v': [out]}], ['error', None]]}\n"
+        "text = json.dumps({'k': 'reply', 'v': value}).encode()\n"
+        "for n in range(40):\n"
+        "    sock.sendall(struct.pack('<4sIQ', b'blk1', len(text), 0) + text)\n"
+        "    sock.recv(1 << 20)\n"
+    )
+
+    def add(cells, cell):
+        own = {"cell_type": "code", "metadata": {}, "outputs": []}
+        cells[3:3] = [{**own, "id": f"o{n}", "source": forge if n == 0 else "1"} for n in range(12)]
+
+    points, _, notebook = rmsnorm.mark(changed(add, BLANK))
+    assert points == NOTHING
+    assert len(notebook) < 80 << 20
+
+
+@pytest.mark.parametrize("source", [f"np{'.a' * 900} = 1", f"x = {'-' * 900}1"])
+def test_code_too_deep_to_be_looked_at_costs_nothing(rmsnorm, source):
+    assert rmsnorm.mark(beginning(source, RIGHT))[0] == FULL
+
+
+def test_metadata_that_nest_cost_nothing(rmsnorm):
+    deep = []
+    for _ in range(900):
+        deep = [deep]
+
+    def nest(cells, cell):
+        cell("half_rms-value")["metadata"]["nbgrader"]["points"] = deep
+
+    points, record, _ = rmsnorm.mark(changed(nest))
+    assert points == FULL
+    assert "changed points" in [note.kind for note in record.notes]
+    with pytest.raises(Exception, match="notebook format 'list'"):
+        read(json.dumps({"nbformat": deep, "cells": []}).encode())
