@@ -139,6 +139,11 @@ def test_outputs_are_those_that_were_handed_in(course):
     assert "from grader import check" not in page.replace("from grader import check, ready", "")
 
 
+@pytest.mark.parametrize("outputs", [5, "x", ["x"], [{"data": "x"}], [[1]], {"a": 1}, None])
+def test_outputs_of_no_form_are_left_out(outputs):
+    assert rendering.outputs({"outputs": outputs}) == []
+
+
 def test_who_handed_in_what_cannot_be_read_is_told_so_and_who_did_not_gets_no_page(course):
     write_record(course.folder, Record("ana", SHEET, FAILED, "not a readable notebook: <cut> off"))
     write_record(course.folder, Record("bob", SHEET, NOT_SUBMITTED))
