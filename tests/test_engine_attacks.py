@@ -118,24 +118,23 @@ def test_another_name_for_the_same_earns_nothing(sheet, tmp_path):
 
 
 def test_what_one_test_hands_over_answers_no_other(tmp_path):
-    """The test of one answer is given the very functions that two others ask for."""
-    blank = json.loads((REPOSITORY / "notebooks" / "block.ipynb").read_text("utf-8"))
+    """A test of ``wrong_gradients`` is given the very function that another answer should be."""
+    right = (REPOSITORY / "tests" / "submissions" / "block" / "right.ipynb").read_text("utf-8")
 
     def steal(cells, cell):
-        cell("block_gradient_errors")["source"] = (
-            "def block_gradient_errors(forward, backward, x, params, n_heads, dout):\n"
-            "    globals().update(transformer_block_forward=forward, "
-            "transformer_block_backward=backward)\n    return {}"
+        cell("wrong_gradients")["source"] = (
+            "def wrong_gradients(backward):\n"
+            "    if backward.__name__ == 'transformer_block_backward':\n"
+            "        globals()[backward.__name__] = backward\n    return []"
         )
-        late = ("transformer_block_forward", "transformer_block_backward")
-        moved = [c for c in cells if c["id"].startswith(late)]
-        for name in late:
-            cell(name)["source"] = ""
+        cell("transformer_block_backward")["source"] = ""
+        moved = [c for c in cells if c["id"].startswith("transformer_block_backward")]
         cells[:] = [c for c in cells if c not in moved] + moved
 
     with Marker("block", tmp_path) as marker:
-        points, _, _ = marker.mark(changed(steal, blank))
-    assert {name: won for name, won in points.items() if won} == {}
+        points, _, _ = marker.mark(changed(steal, json.loads(right)))
+    stolen = [n for n, won in points.items() if won and n.startswith("transformer_block_backward")]
+    assert stolen == []
 
 
 def near(reply):
