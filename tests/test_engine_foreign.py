@@ -1,5 +1,6 @@
 """A course that others made: the one of nbgrader's own documentation, marked as nbgrader does."""
 
+import os
 import shutil
 import sqlite3
 import subprocess
@@ -34,9 +35,11 @@ def marked(tmp_path_factory):
 
 def test_plain_nbgrader_gives_the_same_marks(marked, tmp_path):
     folder = make_course(tmp_path / "plain")
-    nbgrader_there = Path(sys.executable).parent / "nbgrader"
+    programs = Path(sys.executable).parent
+    paths = {**os.environ, "PATH": f"{programs}{os.pathsep}{os.environ['PATH']}"}  # for alembic
     for words in (["generate_assignment", "ps1", "--force"], ["autograde", "ps1"]):
-        subprocess.run([nbgrader_there, *words], cwd=folder, capture_output=True, check=True)
+        command = [programs / "nbgrader", *words]
+        subprocess.run(command, cwd=folder, capture_output=True, check=True, env=paths)
     query = (
         "SELECT submitted_assignment.student_id, notebook.name, base_cell.name, grade.auto_score"
         " FROM grade JOIN base_cell ON base_cell.id = grade.cell_id"
