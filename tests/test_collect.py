@@ -98,7 +98,7 @@ def test_two_unknown_students_of_one_name_both_get_their_numbers(course, tmp_pat
     [
         "Zoë O'Neil Smith_4711_assignsubmission_file_/rmsnorm.ipynb",
         "Zoë O'Neil Smith_4711_assignsubmission_file_rmsnorm.ipynb",
-        "Zoë O'Neil Smith_4711_assignsubmission_file/work/rmsnorm (1).ipynb",
+        "Zoë O'Neil Smith_4711_assignsubmission_file/homework/rmsnorm (1).ipynb",
         "course/Zoë O'Neil Smith_4711_assignsubmission_file_/RMSNORM.IPYNB",
     ],
 )
