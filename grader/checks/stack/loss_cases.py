@@ -34,6 +34,16 @@ def surprised(rng):
     return Case({"logits": logits, "ids": ids}, drawn.about)
 
 
+def sharp(rng):
+    """Draw sharp logits that doubt the next token, so that p − 1 keeps its digits."""
+    drawn = case(rng, "sharp logits", 1, 8.0)
+    logits, ids = drawn.inputs["logits"].copy(), drawn.inputs["ids"]
+    kept = logits[..., :-1, :]
+    at = ids[..., 1:, None]
+    np.put_along_axis(kept, at, np.minimum(np.take_along_axis(kept, at, axis=-1), 0.0), axis=-1)
+    return Case({"logits": logits, "ids": ids}, drawn.about)
+
+
 def towering(rng, further=0):
     """Let one logit stand far above the others: that of the next token, or of one further on."""
     drawn = case(rng, "at every second position one logit is 2000 above the others")

@@ -5,7 +5,7 @@ import numpy as np
 from grader.checks.engine.exercise import Claim, Exercise, Mistake, by_name
 from grader.checks.engine.judges import leaves_arguments
 from grader.checks.stack import loss_pieces as pieces
-from grader.checks.stack.loss_cases import EVEN, case, lifted, surprised, towering
+from grader.checks.stack.loss_cases import EVEN, case, lifted, sharp, surprised, towering
 from transformer_block.loss import cross_entropy_backward, cross_entropy_forward
 
 
@@ -23,7 +23,7 @@ def _large(rng):
     yield lifted(rng, 2000.0, "2000 added to all logits")
     yield lifted(rng, 2000.0, "2000 added to the logits of every second position", EVEN)
     yield surprised(rng)
-    yield case(rng, "sharp logits", 1, 8.0)
+    yield sharp(rng)
     yield towering(rng, further=1)
 
 
