@@ -13,6 +13,7 @@ from pathlib import Path
 
 import numpy as np
 
+from transformer_block._memory import PIECES
 from transformer_block.block import transformer_block_backward, transformer_block_forward
 from transformer_block.fast import fast_block_backward, fast_block_forward
 
@@ -137,6 +138,7 @@ def best_times(sides, rounds):
 
 def peak_of_backward(forward, backward, x, dout, params, n_heads):
     """Measure the peak of the backward pass over what the caches hold, in bytes over bytes."""
+    PIECES.pieces.clear()  # what earlier calls left would not be counted
     tracemalloc.start()
     cache = forward(x, params, n_heads)[1]
     held = tracemalloc.get_traced_memory()[0]

@@ -58,8 +58,9 @@ def require_weights(params, d, **axes):
             raise ValueError(f"params must hold {', '.join(axes)}: {name} is missing")
         shape = np.shape(params[name])
         if len(shape) == len(letters):
-            sizes = {**dict(zip(letters, shape, strict=True)), **sizes}
-        wanted = tuple(sizes.get(letter, letter) for letter in letters)
+            wanted = tuple(map(sizes.setdefault, letters, shape))
+        else:
+            wanted = tuple(sizes.get(letter, letter) for letter in letters)
         if shape != wanted:
             raise ValueError(
                 f"{name} must have shape {_written(letters)} = {_written(wanted)}: got {shape}"

@@ -8,7 +8,10 @@ products is mostly memory traffic, and that is what is saved:
   4 KB: with an array each, this alone cost more than all exponentials. A piece that nobody holds
   any more is used again, and is not cleared a second time.
 - Arrays of our own are written in place. What is done entry by entry is done a slab of rows at a
-  time, so that it stays in the processor's cache, and large arrays in two threads.
+  time, so that it stays in the processor's cache.
+- A large batch is shared among threads, each with sequences of its own: what lies between the
+  products is then done on all processors, too. The gradient of a matrix, which is a sum over all
+  sequences, is shared by its rows. (The extra ``fast`` has what this needs, `threadpoolctl`.)
 - Queries are taken a block at a time, and a block is multiplied only with the keys that its last
   query may see: most of the upper triangle is never computed.
 - A pair of features is one complex number, and a turn is one complex product.
@@ -17,7 +20,15 @@ products is mostly memory traffic, and that is what is saved:
 import numpy as np
 
 from transformer_block._fast_attention import attention_backward, attention_forward, make_turn
-from transformer_block._memory import PIECES, carve, cut, in_two, rows_of, size_of
+from transformer_block._memory import (
+    PIECES,
+    at_once,
+    carve,
+    cut,
+    rows_of,
+    size_of,
+    weight_gradient,
+)
 from transformer_block._require import (
     require_axes,
     require_heads,
@@ -63,22 +74,21 @@ def fast_block_forward(x, params, n_heads, rope_base=10_000.0, eps=1e-5, positio
         If a weight is missing or has the wrong shape or dtype, or the heads do not come out
         even.
     """
-    H, H_kv, K, h = _require_block(x, params, n_heads)
+    sizes = _require_block(x, params, n_heads)
     *leading, T, _ = x.shape
-    row, wide, shared = x.shape, (*leading, T, h), (*leading, T, H_kv, K)
-    shapes = (row, row, row, row, row, wide, wide, wide, (*leading, T, H, K), shared, shared)
-    shapes += ((*leading, H, T, T), (*leading, T, H, K))
-    pieces = carve(shapes, x.dtype)
-    normalized1, normed1, residual, normalized2, normed2, gate, up, hidden, *heads = pieces
-    turn = make_turn(T, K, rope_base, positions, x.dtype)
-    norm1 = _rmsnorm_forward(x, params["attn_norm"], eps, normalized1, normed1)
-    attn_cache = attention_forward(normed1, params, turn, *heads, residual)
-    residual += x
-    norm2 = _rmsnorm_forward(residual, params["ffn_norm"], eps, normalized2, normed2)
+    rows = _by_sequence(x)  # (B, T, d)
+    arrays = carve(_shapes(*rows.shape, *sizes), x.dtype)
+    turn = make_turn(T, sizes[2], rope_base, positions, x.dtype)
     out = np.empty(x.shape, x.dtype)
-    ffn_cache = _swiglu_forward(normed2, params, gate, up, hidden, out)
-    out += residual
-    return out, (norm1, attn_cache, residual, norm2, ffn_cache)
+
+    def work(share):
+        part = share(len(rows))
+        some = (array[part] for array in (_by_sequence(out), *arrays))
+        _forward(rows[part], params, turn, eps, *some)
+
+    at_once(work, len(rows), x.size)
+    arrays = (array.reshape(*leading, *array.shape[1:]) for array in arrays)
+    return out, _cache(x, params, turn, *arrays)
 
 
 def fast_block_backward(dout, cache):
@@ -103,27 +113,21 @@ def fast_block_backward(dout, cache):
     ValueError
         If ``dout`` does not have the shape of ``x``.
     """
-    norm1, attn_cache, residual, norm2, ffn_cache = cache
-    require_shape("dout", dout, residual.shape)
-    x, params, gate = ffn_cache[:3]
-    dout = dout.astype(x.dtype, copy=False)
-    q, k, v, weights = attn_cache[3]
-    shapes = (x.shape, *(params[name].shape for name in NAMES))
-    dx, *dparams = carve(shapes, x.dtype)
+    x, _, gate, *_ = cache[4]
+    require_shape("dout", dout, x.shape)
+    q, k, v, weights = (_by_sequence(array, 3) for array in cache[1][3])
+    params = cache[4][1]
+    dx, *dparams = carve((x.shape, *(params[name].shape for name in NAMES)), x.dtype)
     grads = dict(zip(NAMES, dparams, strict=True))
     # The net is done with its scratch when attention begins: both use the same piece.
-    ffn_shapes = (x.shape, x.shape, gate.shape, gate.shape)
-    by_token = [heads.swapaxes(-3, -2).shape for heads in (q, q, k, v)]
-    attn_shapes = (x.shape, x.shape, *by_token, weights.shape)
-    scratch = PIECES.take(max(size_of(ffn_shapes), size_of(attn_shapes)), x.dtype)
-    dresidual, spare, *wide = cut(scratch, ffn_shapes)
-    _, _, *heads = cut(scratch, attn_shapes)
-    _swiglu_backward(dout, ffn_cache, grads, *wide, spare, dx)
-    _rmsnorm_backward(dx, norm2, grads["ffn_norm"], spare, dresidual)
-    dresidual += dout
-    attention_backward(dresidual, attn_cache, grads, *heads, spare, dx)
-    _rmsnorm_backward(dx, norm1, grads["attn_norm"], spare, dx)
-    dx += dresidual
+    rows, wide = _by_sequence(x).shape, _by_sequence(gate).shape
+    by_token = [heads.swapaxes(1, 2).shape for heads in (q, q, k, v)]
+    net_shapes, attn_shapes = (rows, rows, wide, wide), (rows, rows, *by_token, weights.shape)
+    scratch = PIECES.take(max(size_of(net_shapes), size_of(attn_shapes)), x.dtype)
+    dout = _by_sequence(dout.astype(x.dtype, copy=False))
+    into = _by_sequence(dx)
+    _net_backward(dout, cache, grads, *cut(scratch, net_shapes), into)
+    _attend_backward(cache, grads, *cut(scratch, attn_shapes), into)
     return dx, grads
 
 
@@ -142,75 +146,150 @@ def _require_block(x, params, n_heads):
     return n_heads, H_kv, params["W_q"].shape[1] // n_heads, sizes["h"]
 
 
-def _slabs(part):
-    for start in range(part.start, part.stop, SLAB):
-        yield slice(start, min(start + SLAB, part.stop))
+def _by_sequence(array, n=2):
+    """View an array with one leading axis before the n axes of a sequence."""
+    return array if array.ndim == n + 1 else array.reshape(-1, *array.shape[-n:])
 
 
-def _rmsnorm_forward(x, weight, eps, normalized, out):
-    """Fill normalized and out; return the cache of `rmsnorm_forward`."""
+def _shapes(B, T, d, H, H_kv, K, h):
+    """List the shapes of all that is cached, in the order in which `_forward` takes it."""
+    norm = ((B, T, 1), (B, T, d), (B, T, d))
+    heads = ((B, T, H, K), (B, T, H_kv, K), (B, T, H_kv, K), (B, H, T, T), (B, T, H, K))
+    return (*norm, *heads, (B, T, d), *norm, *3 * ((B, T, h),))
+
+
+def _forward(x, params, turn, eps, out, inv1, normalized1, normed1, q, k, v, weights, mixed,
+             residual, inv2, normalized2, normed2, gate, up, hidden):  # fmt: skip
+    """Fill all arrays from out to hidden, for some sequences."""
+    _rmsnorm_forward(x, params["attn_norm"], eps, inv1, normalized1, normed1)
+    attention_forward(normed1, params, turn, q, k, v, weights, mixed, residual)
+    residual += x
+    _rmsnorm_forward(residual, params["ffn_norm"], eps, inv2, normalized2, normed2)
+    _swiglu_forward(normed2, params, gate, up, hidden, out)
+    out += residual
+
+
+def _cache(x, params, turn, inv1, normalized1, normed1, q, k, v, weights, mixed, residual,
+           inv2, normalized2, normed2, gate, up, hidden):  # fmt: skip
+    """Put the arrays where the listing has them."""
+    heads = tuple(array.swapaxes(-3, -2) for array in (q, k, v))  # (..., H, T, K), views
+    merged = mixed.reshape(*mixed.shape[:-2], -1)  # (..., T, H·K)
+    return (
+        (x, params["attn_norm"], inv1, normalized1),
+        (normed1, params, turn, (*heads, weights), merged),
+        residual,
+        (residual, params["ffn_norm"], inv2, normalized2),
+        (normed2, params, gate, up, hidden),
+    )
+
+
+def _net_backward(dout, cache, grads, dresidual, spare, dgate, dup, dx):
+    """Fill dresidual, the gradient after attention's half, and the gradients of the net."""
+    *_, norm, (x, params, gate, up, hidden) = cache
+    x, gate, up, hidden = (_by_sequence(array) for array in (x, gate, up, hidden))
+
+    def rows(share):
+        part = share(len(x))
+        mine = [array[part] for array in (dout, gate, up, dgate, dup, spare, dx)]
+        _swiglu_backward(params, *map(rows_of, mine))
+        some = (array[part] for array in (dx, spare, dresidual))
+        dweight = _rmsnorm_backward(_part_of(norm, part), *some)
+        dresidual[part] += dout[part]
+        return dweight
+
+    def matrices(share):
+        for name, into, by in (("W_gate", x, dgate), ("W_up", x, dup), ("W_down", hidden, dout)):
+            weight_gradient(into, by, share, grads[name])
+
+    grads["ffn_norm"][:] = sum(at_once(rows, len(x), x.size))
+    at_once(matrices, len(x), x.size)
+
+
+def _attend_backward(cache, grads, dresidual, spare, dmixed, dq, dk, dv, dscores, dx):
+    """Fill dx, and the gradients of attention's half."""
+    norm, (x, params, turn, heads, merged), *_ = cache
+    x, merged = _by_sequence(x), _by_sequence(merged)
+    heads = [_by_sequence(array, 3) for array in heads]
+
+    def rows(share):
+        part = share(len(x))
+        mine = (array[part] for array in (*heads, merged, dmixed, dq, dk, dv, dscores, spare, dx))
+        attention_backward(dresidual[part], params, turn, *mine)
+        dweight = _rmsnorm_backward(_part_of(norm, part), dx[part], spare[part], dx[part])
+        dx[part] += dresidual[part]
+        return dweight
+
+    def matrices(share):
+        weight_gradient(merged, dresidual, share, grads["W_o"])
+        for name, by in (("W_q", dq), ("W_k", dk), ("W_v", dv)):
+            weight_gradient(x, by, share, grads[name])
+
+    grads["attn_norm"][:] = sum(at_once(rows, len(x), x.size))
+    at_once(matrices, len(x), x.size)
+
+
+def _part_of(norm, part):
+    """Take the gain, and what some sequences left in the cache of `rmsnorm_forward`."""
+    _, weight, inv_rms, normalized = norm
+    return weight, _by_sequence(inv_rms)[part], _by_sequence(normalized)[part]
+
+
+def _slabs(n):
+    for start in range(0, n, SLAB):
+        yield slice(start, min(start + SLAB, n))
+
+
+def _rmsnorm_forward(x, weight, eps, inv_rms, normalized, out):
+    """Fill inv_rms, normalized and out."""
     mean_square = np.vecdot(x, x)[..., None] / x.shape[-1]  # (..., 1), no array of squares
-    inv_rms = 1 / np.sqrt(mean_square + eps)
+    np.divide(1, np.sqrt(mean_square + eps), out=inv_rms)
     np.multiply(x, inv_rms, out=normalized)
     np.multiply(normalized, weight, out=out)
-    return x, weight, inv_rms, normalized
 
 
-def _rmsnorm_backward(dout, cache, dweight, spare, dx):
-    """Equation (22.3) by the normalised row n = x r: dx = r (z̄ - n (z̄ · n) / d); dx may be dout."""
-    _, weight, inv_rms, normalized = cache
+def _rmsnorm_backward(norm, dout, spare, dx):
+    """Fill dx, which may be dout, and return dweight, by equation (22.3).
+
+    With the normalised row n = x r it says dx = r (z̄ - n (z̄ · n) / d).
+    """
+    weight, inv_rms, normalized = norm
     np.multiply(dout, normalized, out=spare)
-    np.sum(rows_of(spare), axis=0, out=dweight)
+    dweight = np.add.reduce(rows_of(spare))
     along = (spare @ weight)[..., None] / len(weight)  # (..., 1)
     np.multiply(normalized, along, out=spare)
     np.multiply(dout, weight, out=dx)
     dx -= spare
     dx *= inv_rms
+    return dweight
 
 
 def _swiglu_forward(x, params, gate, up, hidden, out):
-    """Fill all arrays from gate to out; return the cache of `swiglu_forward`."""
-    cache = (x, params, gate, up, hidden)
-    x, gate, up, hidden = rows_of(x), rows_of(gate), rows_of(up), rows_of(hidden)
+    """Fill all arrays from gate to out."""
+    x, gate, up, hidden, out = map(rows_of, (x, gate, up, hidden, out))
     np.matmul(x, params["W_gate"], out=gate)
     np.matmul(x, params["W_up"], out=up)
-
-    def multiply(part):
-        with np.errstate(over="ignore"):
-            for rows in _slabs(part):
-                divisor = np.exp(-gate[rows])
-                divisor += 1
-                np.divide(gate[rows], divisor, out=divisor)  # SiLU as one division
-                np.multiply(divisor, up[rows], out=hidden[rows])
-
-    in_two(multiply, len(gate), gate.size)
-    np.matmul(hidden, params["W_down"], out=rows_of(out))
-    return cache
+    with np.errstate(over="ignore"):
+        for rows in _slabs(len(gate)):
+            divisor = np.exp(-gate[rows])
+            divisor += 1
+            np.divide(gate[rows], divisor, out=divisor)  # SiLU as one division
+            np.multiply(divisor, up[rows], out=hidden[rows])
+    np.matmul(hidden, params["W_down"], out=out)
 
 
-def _swiglu_backward(dout, cache, grads, dgate, dup, spare, dx):
-    """Fill dx and the gradients of the three matrices; all arrays between are scratch."""
-    params = cache[1]
-    x, gate, up, hidden = (rows_of(cache[i]) for i in (0, 2, 3, 4))
-    dout, dgate, dup, spare, dx = (rows_of(array) for array in (dout, dgate, dup, spare, dx))
+def _swiglu_backward(params, dout, gate, up, dgate, dup, spare, dx):
+    """Fill all arrays from dgate to dx; all are one row a token."""
     np.matmul(dout, params["W_down"].T, out=dgate)  # dhidden, until its slab is done
-
-    def multiply(part):
-        with np.errstate(over="ignore"):
-            for rows in _slabs(part):
-                sigmoid = np.exp(-gate[rows])
-                sigmoid += 1
-                np.divide(1, sigmoid, out=sigmoid)
-                silu = gate[rows] * sigmoid
-                np.multiply(dgate[rows], silu, out=dup[rows])
-                dgate[rows] *= up[rows]
-                silu *= 1 - sigmoid
-                silu += sigmoid  # now SiLU' = σ + SiLU (1 - σ)
-                dgate[rows] *= silu
-
-    in_two(multiply, len(gate), gate.size)
+    with np.errstate(over="ignore"):
+        for rows in _slabs(len(gate)):
+            sigmoid = np.exp(-gate[rows])
+            sigmoid += 1
+            np.divide(1, sigmoid, out=sigmoid)
+            silu = gate[rows] * sigmoid
+            np.multiply(dgate[rows], silu, out=dup[rows])
+            dgate[rows] *= up[rows]
+            silu *= 1 - sigmoid
+            silu += sigmoid  # now SiLU' = σ + SiLU (1 - σ)
+            dgate[rows] *= silu
     np.matmul(dgate, params["W_gate"].T, out=dx)
     dx += np.matmul(dup, params["W_up"].T, out=spare)
-    np.matmul(x.T, dgate, out=grads["W_gate"])
-    np.matmul(x.T, dup, out=grads["W_up"])
-    np.matmul(hidden.T, dout, out=grads["W_down"])
