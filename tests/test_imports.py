@@ -14,7 +14,8 @@ ROOMS = {  # most specific first; what a room may import beside the standard lib
     "transformer_block": {"numpy", "transformer_block"},
     "grader/checks": {"numpy", "transformer_block", "grader.checks"},
 }
-LATE = {"transformer_block": {"gguf", "tokenizers"}}  # only inside the function that needs them
+# only inside the function that needs them:
+LATE = {"transformer_block": {"gguf", "tokenizers", "threadpoolctl"}}
 
 
 def room_of(path):
