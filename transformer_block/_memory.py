@@ -4,6 +4,7 @@ import math
 import sys
 import threading
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import nullcontext
 from functools import cache, lru_cache, partial
 from itertools import accumulate
 
@@ -111,7 +112,7 @@ def at_once(work, n, entries):
     first, *others = (partial(_share, index, threads) for index in range(threads))
     if not others:
         return [work(first)]
-    with _blas().limit(limits=1), ThreadPoolExecutor(len(others)) as pool:
+    with one_thread(), ThreadPoolExecutor(len(others)) as pool:
         running = [pool.submit(work, share) for share in others]
         return [work(first), *(one.result() for one in running)]
 
@@ -127,6 +128,11 @@ def _threads(n, entries):
         return 1
     threads = min((library["num_threads"] for library in _blas().info()), default=1)
     return threads if n >= threads else 1
+
+
+def one_thread():
+    """Hold BLAS to one thread while the context lasts, so that sums keep one order."""
+    return _blas().limit(limits=1) if _blas() else nullcontext()
 
 
 @cache
