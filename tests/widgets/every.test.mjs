@@ -3,9 +3,11 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
+import { attended } from "./attended.mjs";
 import { measured } from "./measured.mjs";
 import { stacked } from "./stacked.mjs";
 import { nextFrame, shower, slide, texts } from "./stage.mjs";
+import attentionMap from "../../transformer_block/widgets/attention_map.js";
 import gateScope from "../../transformer_block/widgets/gate_scope.js";
 import gradcheckDial from "../../transformer_block/widgets/gradcheck_dial.js";
 import ropeDial from "../../transformer_block/widgets/rope_dial.js";
@@ -13,6 +15,7 @@ import rmsnormScope from "../../transformer_block/widgets/rmsnorm_scope.js";
 import wiring from "../../transformer_block/widgets/wiring.js";
 
 const PICTURES = {
+  "attention map": [attentionMap, attended()],
   "gate scope": [gateScope, { gate: 1.5, up: 2, curve: "silu", yours: {} }],
   "gradient-check dial": [gradcheckDial, { step: 1e-5, case: "right", yours: {}, ...measured(3) }],
   "RoPE dial": [

@@ -51,9 +51,9 @@ def enclosed(name, text):
     return f"const ${name} = (() => {{\n{EXPORT.sub('', text)}\nreturn {{ {exports} }};\n}})();\n\n"
 
 
-def stylesheet(name, folder=FOLDER):
-    """Write the shared stylesheet and the widget's own as one text."""
-    return "".join((folder / f"{file}.css").read_text("utf-8") for file in ("common", name))
+def stylesheet(*names, folder=FOLDER):
+    """Write the shared stylesheet and the widget's own, one or several, as one text."""
+    return "".join((folder / f"{file}.css").read_text("utf-8") for file in ("common", *names))
 
 
 class Row(traitlets.TraitType):

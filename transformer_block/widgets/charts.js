@@ -160,12 +160,12 @@ export function keyItem(form, kind, name, numbers = "") {
 }
 
 /** A number in large type under its name. */
-export function tile(kind, name, note, value) {
+export function tile(kind, name, note, value, words = fixed) {
   return html(
     "div",
     { class: "tb-tile" },
     html("span", { class: `tb-name tb-${kind}` }, swatch("line", `tb-line tb-${kind}`), name),
-    html("strong", {}, fixed(value)),
+    html("strong", {}, words(value)),
     html("span", { class: "tb-note" }, note),
   );
 }

@@ -112,7 +112,7 @@ export const twoDigits = (x) => Number(x.toPrecision(2));
 
 /**
  * A named slider. `at(x)` is where a value stands on it, `from(place)` the value of a place; `show(x)`
- * puts it at a value, `change(x)` hears a hand.
+ * puts it at a value, and may move its end, `change(x)` hears a hand.
  */
 export function slider(life, name, range, change) {
   const { min, max, step, at = Number, from = Number, words = brief } = range;
@@ -123,7 +123,8 @@ export function slider(life, name, range, change) {
   life.listen(input, "input", () => change(from(Number(input.value))));
   return {
     node: html("label", { class: "tb-slider" }, html("span", {}, name), value, input),
-    show(x) {
+    show(x, most = input.max) {
+      update(input, "max", most);
       input.value = clamp(at(x), Number(input.min), Number(input.max));
       update(input, "aria-valuetext", words(x));
       if (value.textContent !== words(x)) value.textContent = words(x);
