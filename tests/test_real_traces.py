@@ -27,13 +27,46 @@ def test_the_tokens_are_those_of_the_sentence(name):
 
 def test_every_array_has_its_shape(trace):
     T = len(trace["ids"])
-    assert {name: array.shape for name, array in trace.items()} == {
+    assert {name: array.shape for name, array in without_gated(trace).items()} == {
         "ids": (T,), "tokens": (T,), "attention": (L, H, T, T),
         "stream_rms": (2 * L + 1, T), "write_rms": (2 * L, T),
         "lens_ids": (2 * L + 1, T, 5), "lens_probabilities": (2 * L + 1, T, 5),
         "lens_tokens": (2 * L + 1, T, 5), "stream": (2 * L + 1, d), "writes": (2 * L, d),
-        "gate": (L, h), "up": (L, h),
+        "gate": (L, h), "up": (L, h), "write_cosine": (2 * L, T),
+        "head_ids": (16,), "head_tokens": (16,), "head_rows": (16, d),
     }  # fmt: skip
+
+
+def without_gated(trace):
+    return {name: array for name, array in trace.items() if not name.startswith("gated")}
+
+
+def test_one_run_has_the_gates_of_every_token_and_they_are_those_of_its_last():
+    trace = load_real_trace("repeat")
+    blocks = trace["gated"].tolist()
+    assert blocks == [0, 7, 15, 22, 29]
+    for name in ("gate", "up"):
+        assert trace[f"gated_{name}"].shape == (len(blocks), 13, h)
+        np.testing.assert_array_equal(trace[f"gated_{name}"][:, -1], trace[name][blocks])
+
+
+def test_the_cosines_are_those_of_the_last_token_s_rows(trace):
+    writes, stream = trace["writes"], trace["stream"][:-1]
+    lengths = np.linalg.norm(writes, axis=-1) * np.linalg.norm(stream, axis=-1)
+    along = np.sum(writes * stream, axis=-1) / lengths
+    np.testing.assert_allclose(trace["write_cosine"][:, -1], along, atol=2e-3)
+
+
+def test_the_kept_rows_score_their_tokens_as_the_lens_did(trace):
+    """Their chances stand to each other as those of the lens, where both have a token."""
+    end = trace["stream"][-1]
+    scores = trace["head_rows"] @ end / np.sqrt(np.mean(end**2) + 1e-5)
+    kept = trace["head_ids"].tolist()
+    both = [k for k, i in enumerate(trace["lens_ids"][-1, -1].tolist()) if i in kept]
+    assert len(both) >= 2
+    mine = [scores[kept.index(trace["lens_ids"][-1, -1, k])] for k in both]
+    wanted = np.log(trace["lens_probabilities"][-1, -1, both])
+    np.testing.assert_allclose(np.diff(mine), np.diff(wanted), atol=0.05)
 
 
 def test_the_stream_is_the_embedding_plus_all_writes(trace):
