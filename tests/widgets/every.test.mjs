@@ -4,18 +4,23 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 
 import { attended } from "./attended.mjs";
+import { gatesOf } from "./gates_of.mjs";
+import { ledgers } from "./ledgers.mjs";
 import { measured } from "./measured.mjs";
 import { stacked } from "./stacked.mjs";
 import { nextFrame, shower, slide, texts } from "./stage.mjs";
 import attentionMap from "../../transformer_block/widgets/attention_map.js";
+import gateMap from "../../transformer_block/widgets/gate_map.js";
 import gateScope from "../../transformer_block/widgets/gate_scope.js";
 import gradcheckDial from "../../transformer_block/widgets/gradcheck_dial.js";
 import ropeDial from "../../transformer_block/widgets/rope_dial.js";
 import rmsnormScope from "../../transformer_block/widgets/rmsnorm_scope.js";
+import streamLedger from "../../transformer_block/widgets/stream_ledger.js";
 import wiring from "../../transformer_block/widgets/wiring.js";
 
 const PICTURES = {
   "attention map": [attentionMap, attended()],
+  "gate map": [gateMap, gatesOf()],
   "gate scope": [gateScope, { gate: 1.5, up: 2, curve: "silu", yours: {} }],
   "gradient-check dial": [gradcheckDial, { step: 1e-5, case: "right", yours: {}, ...measured(3) }],
   "RoPE dial": [
@@ -32,6 +37,7 @@ const PICTURES = {
     },
   ],
   "RMSNorm scope": [rmsnormScope, { vector: [0.8, 1.4, -0.2], scale: 0.1, eps: 1e-5, yours: {} }],
+  "stream ledger": [streamLedger, { ...ledgers(), token: 0 }],
   wiring: [
     wiring,
     { depth: 16, layer: 0, order: "pre", weights: "small", yours: {}, ...stacked(3) },

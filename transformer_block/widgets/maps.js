@@ -27,7 +27,8 @@ export function mapFrame({ left, right, top, bottom, rows, columns }) {
  */
 export function cells(f, level, kinds = ["", ""]) {
   const paths = new Map();
-  const [width, height] = [f.across, f.down].map((side) => (side >= 5 ? side - 1 : side));
+  // Small cells overlap a little, since a gap of part of a pixel would look like a line.
+  const [width, height] = [f.across, f.down].map((side) => (side >= 5 ? side - 1 : side + 0.4));
   for (let row = 0; row < f.rows; row += 1)
     for (let column = 0; column < f.columns; column += 1) {
       const at = level(row, column);
