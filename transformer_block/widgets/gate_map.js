@@ -50,19 +50,23 @@ function build(life, hands) {
       maps.show(seen);
       closed.show(seen);
       words.say(sayAll(seen));
-      numbers.show(() => [table(seen)]);
+      numbers.show(() => tables(seen));
     },
   };
 }
 
-function table({ block, unit, tokens, value, closed }) {
-  return {
-    caption: `Block ${block}, unit ${unit}`,
-    columns: ["token", ...Object.values(KINDS).map(({ name }) => name), "gates nearly closed"],
-    rows: tokens.map((token, t) => [
-      `${t}: ${tokenText(token)}`,
-      ...Object.keys(KINDS).map((kind) => fixed(value(kind, t, unit))),
-      percent(closed[t]),
-    ]),
-  };
+function tables({ block, unit, h, tokens, value, closed }) {
+  const named = (cells) => tokens.map((token, t) => [`${t}: ${tokenText(token)}`, ...cells(t)]);
+  return [
+    {
+      caption: `Block ${block}, unit ${unit}`,
+      columns: ["token", "gate", "opens to", "up", "product"],
+      rows: named((t) => Object.keys(KINDS).map((kind) => fixed(value(kind, t, unit)))),
+    },
+    {
+      caption: `Block ${block}, gates nearly closed of ${h}`,
+      columns: ["token", "share"],
+      rows: named((t) => [percent(closed[t])]),
+    },
+  ];
 }

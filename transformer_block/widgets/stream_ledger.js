@@ -107,14 +107,13 @@ function textChoice(life, { now, change }) {
 function table({ run, tokens, token, writes, sums, cosines, says, off }) {
   return {
     caption: `Token ${token}: ${tokenText(tokens[token])}`,
-    columns: ["entry", "size", "cosine", "stream after it", "would say", "chance"],
+    columns: ["entry", "size", "cosine", "stream then", "would say"],
     rows: writes.map((write, i) => [
       off.includes(i) ? `${partName(i)}, not counted` : partName(i),
       fixed(write),
       Number.isNaN(cosines[i]) ? "" : fixed(cosines[i], 2),
       fixed(sums[i]),
-      tokenText(says[i][0].text),
-      percent(says[i][0].share),
+      `${tokenText(says[i][0].text)} ${percent(says[i][0].share)}`,
     ]),
   };
 }
