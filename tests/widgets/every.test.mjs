@@ -6,6 +6,8 @@ import { test } from "node:test";
 import { measured } from "./measured.mjs";
 import { stacked } from "./stacked.mjs";
 import { nextFrame, shower, slide, texts } from "./stage.mjs";
+import { walked } from "./walked.mjs";
+import blockStepper from "../../transformer_block/widgets/block_stepper.js";
 import gateScope from "../../transformer_block/widgets/gate_scope.js";
 import gradcheckDial from "../../transformer_block/widgets/gradcheck_dial.js";
 import ropeDial from "../../transformer_block/widgets/rope_dial.js";
@@ -13,6 +15,7 @@ import rmsnormScope from "../../transformer_block/widgets/rmsnorm_scope.js";
 import wiring from "../../transformer_block/widgets/wiring.js";
 
 const PICTURES = {
+  "block stepper": [blockStepper, { step: 3, ...walked() }],
   "gate scope": [gateScope, { gate: 1.5, up: 2, curve: "silu", yours: {} }],
   "gradient-check dial": [gradcheckDial, { step: 1e-5, case: "right", yours: {}, ...measured(3) }],
   "RoPE dial": [

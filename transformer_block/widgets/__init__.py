@@ -1,5 +1,6 @@
 """The living pictures: one Python class with one JavaScript module each, alive without a kernel."""
 
+from transformer_block.widgets.block_stepper import BlockStepper
 from transformer_block.widgets.counting_ledger import CountingLedger
 from transformer_block.widgets.gate_scope import GateScope
 from transformer_block.widgets.gradcheck_dial import GradCheckDial
@@ -7,4 +8,12 @@ from transformer_block.widgets.rmsnorm_scope import RMSNormScope
 from transformer_block.widgets.rope_dial import RoPEDial
 from transformer_block.widgets.wiring import Wiring
 
-__all__ = ["CountingLedger", "GateScope", "GradCheckDial", "RMSNormScope", "RoPEDial", "Wiring"]
+__all__ = [
+    "BlockStepper",
+    "CountingLedger",
+    "GateScope",
+    "GradCheckDial",
+    "RMSNormScope",
+    "RoPEDial",
+    "Wiring",
+]

@@ -93,6 +93,8 @@ export function lifetime(model) {
         timer = setTimeout(() => run(...values), milliseconds);
       };
     },
+    /** Note what else has to be undone at the end. */
+    undo: (step) => undo.push(step),
     end() {
       undo.forEach((step) => step());
     },
