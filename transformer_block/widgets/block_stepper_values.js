@@ -1,6 +1,6 @@
 // The arrays of a step as small heat cells with their numbers, read like a line of arithmetic.
 
-import { chart, label, redraw, shape } from "./charts.js";
+import { chart, label, redraw, remembered, shape } from "./charts.js";
 import { panel } from "./common.js";
 import { axesOf, cellWords, nameOf, shapeWords, termsOf } from "./block_stepper_numbers.js";
 import { STEPS } from "./block_stepper_steps.js";
@@ -14,13 +14,14 @@ const CELL = 23; // the height of one
 export function valuesPanel(life, { settle }) {
   const cells = chart("The arrays of this step; the numbers are in the tables below");
   const width = life.widthOf(cells, settle);
+  const roomFor = remembered(tallest);
   return {
     node: panel("What it holds", "Blue above zero, orange below; two decimals", cells),
     show(seen, arrays) {
       const wide = width();
       const { places } = layout(seen.terms, wide);
       const most = largest(seen.terms);
-      const height = tallest(arrays, wide);
+      const height = roomFor(arrays, wide);
       redraw(cells, { width: wide, height }, places.flatMap((place) => draw(place, most)));
     },
   };
