@@ -68,7 +68,7 @@ check-derived: install ## make every derived file again and compare the bytes
 bench: book ## measure speed, both sides in one run, and print ratios
 	for measured in block generate redraw grading; do $(PY) bench/$$measured.py || exit; done
 
-shots: book ## take pictures of every page into _build/shots
+shots: book ## take pictures of every page and every widget into _build/shots
 	$(PY) tests/shots.py
 
 clean: ## remove what was built; keep .venv and node_modules

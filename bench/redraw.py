@@ -1,12 +1,18 @@
 """Measure how long each picture takes to redraw, against one frame of a screen.
 
-All sides are in one run: an input that changes nothing but itself, and every slider of every
-picture. Run with ``make bench`` after ``make book``. Waits depend on what else the machine does,
-the work of the page's own thread hardly.
+Every slider of every picture is moved 100 times. Two things are told apart. The *work* of a move is
+what the page's own thread does for it, as Chromium's trace has it: script, style, layout and paint,
+in processor time, so that other programs hardly count. The *wait* is the time from the move to the
+end of its frame on the clock: work, what the compositor and the rasteriser do after it (here
+software on the same cores, on a reader's machine a graphics card), and the beat of the screen. An
+input that changes nothing but itself waits and works as well; it stands first. Run with
+``make bench`` after ``make book``.
 """
 
+import json
 import statistics
 import sys
+from collections import defaultdict
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
@@ -16,63 +22,95 @@ import pictures
 from transformer_block import widgets
 
 FRAME = 16.0  # milliseconds
+MOVES = 100
 MOVE = """async (input, moves) => {
   const took = [];
   for (let step = 0; step <= moves; step += 1) {
-    await new Promise((drawn) => requestAnimationFrame(drawn));
+    performance.mark("move");
     const start = performance.now();
     input.value = Number(input.min) + ((input.max - input.min) * step) / moves;
     input.dispatchEvent(new Event("input", { bubbles: true }));
     await new Promise((drawn) => requestAnimationFrame(() => setTimeout(drawn)));
     took.push(performance.now() - start);
   }
+  performance.mark("move");
   return took;
 }"""
-MOVE_OFTEN = f"(input) => ({MOVE})(input, 100)"
+MOVE_OFTEN = f"(input) => ({MOVE})(input, {MOVES})"
 PLAIN = "document.body.appendChild(Object.assign(document.createElement('input'), {type: 'range'}))"
+CATEGORIES = ["devtools.timeline", "blink.user_timing", "toplevel", "__metadata"]
+PARTS = {  # what Chromium calls the pieces of a frame
+    "style": {"UpdateLayoutTree", "ScheduleStyleRecalculation", "InvalidateLayout"},
+    "layout": {"Layout", "IntersectionObserverController::computeIntersections"},
+    "paint": {"PrePaint", "Paint", "Layerize", "Commit", "UpdateLayer", "UpdateLayerTree"},
+    "script": {"FunctionCall", "EventDispatch", "FireAnimationFrame", "TimerFire", "RunMicrotasks"}
+    | {"EvaluateScript", "MinorGC", "MajorGC", "V8.GCScavenger"},
+}
+PART_OF = {name: part for part, names in PARTS.items() for name in names}
 
 
 def main():
-    """Print, for 100 moves of each slider, the time to the next frame and the work behind it."""
+    """Print, for every slider, the work of a move and of what it consists, and the wait."""
+    wanted = sys.argv[1:] or widgets.__all__
     with browser.serving(browser.built_book()) as url, browser.browsing() as chromium:
-        for name in widgets.__all__:
+        for name in wanted:
             with browser.watched_page(chromium, url) as (page, _):
                 (picture,) = pictures.show(page, url, getattr(widgets, name)())
                 plain = page.evaluate_handle(PLAIN)
-                idle = measured(page, plain)
-                print(sentence("plain input", *idle))
+                report(f"{name}: a plain input", *measured(chromium, page, plain))
                 for slider in picture.locator(".tb-slider input").all():
                     title = slider.evaluate("input => input.labels[0].firstChild.textContent")
-                    times, work = measured(page, slider)
-                    print(sentence(f"{name}: {title}", times, work))
-                    extra = work - idle[1]
-                    print(
-                        f"    beyond the plain input: {extra:.1f} ms = {extra / FRAME:.2f} frames"
-                    )
+                    report(f"{name}: {title}", *measured(chromium, page, slider))
 
 
-def measured(page, slider):
-    """Move a slider; return each wait for the next frame, and the mean work of the page's thread.
-
-    The work is processor time, so that other programs on the machine do not count.
-    """
-    session = page.context.new_cdp_session(page)
-    session.send("Performance.enable", {"timeDomain": "threadTicks"})
-    before = work_of(session)
-    times = slider.evaluate(MOVE_OFTEN)
-    return times, 1000 * (work_of(session) - before) / len(times)
+def measured(chromium, page, slider):
+    """Move a slider under a trace; return the waits, and of each move the work by part."""
+    chromium.start_tracing(page=page, categories=CATEGORIES)
+    waits = slider.evaluate(MOVE_OFTEN)
+    return waits, moves_of(json.loads(chromium.stop_tracing())["traceEvents"])
 
 
-def work_of(session):
-    """Read the seconds that the page's main thread has worked."""
-    metrics = session.send("Performance.getMetrics")["metrics"]
-    return next(one["value"] for one in metrics if one["name"] == "TaskDuration")
+def moves_of(events):
+    """Cut a trace at the moves; add up what the page's thread did for each, in milliseconds."""
+    marks = sorted((e for e in events if e["name"] == "move"), key=lambda e: e["ts"])
+    home = marks[0]["pid"], marks[0]["tid"]
+    here = [e for e in events if (e["pid"], e["tid"]) == home and e["ph"] == "X"]
+    moves = [defaultdict(float) for _ in marks[1:]]
+    starts = [mark["ts"] for mark in marks]
+    for begin, name, own in own_times(here):
+        move = sum(start <= begin for start in starts) - 1
+        if 0 <= move < len(moves):
+            moves[move][PART_OF.get(name, "other")] += own / 1000
+    return moves
 
 
-def sentence(name, times, work):
-    """Put figures into one line."""
-    median, p95 = statistics.median(times), statistics.quantiles(times, n=20)[-1]
-    return f"{name:32} median {median:5.1f} ms, p95 {p95:5.1f} ms; work {work:4.1f} ms"
+def own_times(events):
+    """Give begin, name and processor time of every event, without what lies within it."""
+    open_events, found = [], []
+    for event in sorted(events, key=lambda e: (e["ts"], -e.get("dur", 0))):
+        while open_events and event["ts"] >= open_events[-1]["end"]:
+            open_events.pop()
+        took = event.get("tdur", event.get("dur", 0))
+        if open_events:
+            open_events[-1]["own"][2] -= took
+        own = [event["ts"], event["name"], took]
+        found.append(own)
+        open_events.append({"end": event["ts"] + event.get("dur", 0), "own": own})
+    return found
+
+
+def report(name, waits, moves):
+    """Print one line: the work at the median and at p95, its parts on average, and the waits."""
+    work = [sum(move.values()) for move in moves]
+    parts = ", ".join(
+        f"{part} {statistics.fmean(move[part] for move in moves):.1f}" for part in [*PARTS, "other"]
+    )
+    print(f"{name:34} work {spread(work)} of {FRAME:.0f} ms ({parts}); wait {spread(waits)} ms")
+
+
+def spread(times):
+    """Write median and p95."""
+    return f"{statistics.median(times):5.1f}, p95 {statistics.quantiles(times, n=20)[-1]:5.1f}"
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""Take a picture of every page of the built book: phone and desktop, light and dark."""
+"""Take a picture of every page of the book and of every widget: phone, desktop, light, dark."""
 
 from itertools import product
 
@@ -12,17 +12,26 @@ README_PICTURE = browser.ROOT / "book" / "assets" / "readme.png"
 
 
 def main():
-    """Write _build/shots/<page>-<size>-<scheme>.png and the picture of the README."""
+    """Write _build/shots/<page>[-widget-<n>]-<size>-<scheme>.png and the picture of the README."""
     SHOTS.mkdir(parents=True, exist_ok=True)
     with browser.serving(browser.built_book()) as url, browser.browsing() as chromium:
         for name, size, scheme in product(page_names(), SIZES, ("light", "dark")):
-            shot = SHOTS / f"{name.replace('/', '-')}-{size}-{scheme}.png"
             tab = browser.watched_page(chromium, url, width=SIZES[size], scheme=scheme)
             with tab as (page, _troubles):
                 browser.visit(page, f"{url}{name}.html")
-                page.screenshot(path=shot, full_page=True, animations="disabled")
-            print(shot.relative_to(browser.ROOT))
+                _take_pictures(page, name.replace("/", "-"), f"{size}-{scheme}")
         _take_readme_picture(chromium, url)
+
+
+def _take_pictures(page, name, kind):
+    """Take the whole page, then each of its widgets by itself, and print where they are."""
+    clips = {name: None}
+    for i, picture in enumerate(page.locator(".tb-picture").all(), start=1):
+        clips[f"{name}-widget-{i}"] = picture.bounding_box()
+    for what, clip in clips.items():
+        shot = SHOTS / f"{what}-{kind}.png"
+        page.screenshot(path=shot, full_page=True, clip=clip, animations="disabled")
+        print(shot.relative_to(browser.ROOT))
 
 
 def _take_readme_picture(chromium, url):

@@ -3,8 +3,10 @@ import { test } from "node:test";
 
 import { fakeModel, nextFrame, place, release, slide, texts } from "./stage.mjs";
 import {
+  chart,
   dragAlong,
   flagOf,
+  label,
   linePath,
   linearScale,
   powerOfTen,
@@ -18,9 +20,11 @@ import {
   brief,
   choice,
   fixed,
+  html,
   lifetime,
   logSlider,
   numbersFrom,
+  refill,
   spokenText,
   svg,
   tableOnDemand,
@@ -266,4 +270,36 @@ test("bytes are numbers wherever they begin in their buffer", () => {
   view.setFloat32(0, 1.5, true);
   view.setFloat32(4, -2, true);
   assert.deepEqual([...numbersFrom(view, Float32Array)], [1.5, -2]);
+});
+
+test("a place is refilled without making anew what can stay", () => {
+  const row = (words, kind = "tb-tile") =>
+    html("div", { class: kind }, html("strong", {}, words), " beside");
+  const place = html("div", {}, row("1"), row("2"), html("p", {}, "last"));
+  const [first, second] = place.children;
+  refill(place, row("3", "tb-name"), html("p", {}, "other"));
+  assert.equal(place.children[0], first);
+  assert.notEqual(place.children[1], second);
+  assert.equal(place.innerHTML, '<div class="tb-name"><strong>3</strong> beside</div><p>other</p>');
+  refill(place, row("4"), html("p", {}), row("5"));
+  assert.equal(
+    place.innerHTML,
+    '<div class="tb-tile"><strong>4</strong> beside</div><p></p>' +
+      '<div class="tb-tile"><strong>5</strong> beside</div>',
+  );
+});
+
+test("a shape that moves to another place, or is shown twice, is drawn where it is", () => {
+  const [one, two] = [chart("one"), chart("two")];
+  const still = label("tb-tick", 1, 2, "still");
+  const other = (words) => label("tb-tick", 3, 4, words);
+  const area = { width: 10, height: 10 };
+  redraw(one, area, [other("a"), still]);
+  redraw(two, area, [still]);
+  redraw(one, area, [still, other("b"), shape("line", { class: "tb-grid", x1: 1 })]);
+  const shown = [...one.children].map((node) => [node.tagName, node.textContent, node.getAttribute("x")]);
+  assert.deepEqual(shown, [["text", "still", "1"], ["text", "b", "3"], ["line", "", null]]);
+  redraw(one, area, [shape("line", { class: "tb-grid", x1: 2 })]);
+  assert.deepEqual([one.children.length, one.firstChild.getAttribute("x1")], [1, "2"]);
+  assert.equal(two.textContent, "still");
 });

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { fakeModel, nextFrame, place, release, slide, texts } from "./stage.mjs";
+import { nextFrame, release, shower, slide, texts } from "./stage.mjs";
 import widget from "../../transformer_block/widgets/counting_ledger.js";
 import {
   KEYS,
@@ -18,13 +18,7 @@ const LLAMA = [4096, 32, 32, 32, 128, 11008, 3, 32000, 0, 0, 0, 0, 0, 0, 2, 4096
 const GPT_2 = [768, 12, 12, 12, 64, 3072, 2, 50257, 1024, 1, 1, 1, 1, 0, 2, 1536, 0];
 const PRESETS = { "GPT-2 small": GPT_2, "LLaMA-1/2 7B": LLAMA };
 
-/** A model with so many views of it, as anywidget makes them. */
-function show(state = {}, views = 1) {
-  const model = fakeModel({ shape: shapeOf(LLAMA), T: 4096, presets: PRESETS, ...state });
-  const places = Array.from({ length: views }, place);
-  const ends = places.map((el) => widget.render({ model, el }));
-  return { model, el: places[0], places, ends };
-}
+const show = shower(widget, { shape: shapeOf(LLAMA), T: 4096, presets: PRESETS });
 
 const named = (el, name) =>
   [...el.querySelectorAll("label")].find((l) => l.textContent.startsWith(name)).querySelector("input");

@@ -11,6 +11,10 @@ import { stacked } from "./stacked.mjs";
 import { nextFrame, shower, slide, texts } from "./stage.mjs";
 import attentionMap from "../../transformer_block/widgets/attention_map.js";
 import gateMap from "../../transformer_block/widgets/gate_map.js";
+import { walked } from "./walked.mjs";
+import blockStepper from "../../transformer_block/widgets/block_stepper.js";
+import countingLedger from "../../transformer_block/widgets/counting_ledger.js";
+import { shapeOf } from "../../transformer_block/widgets/counting_ledger_numbers.js";
 import gateScope from "../../transformer_block/widgets/gate_scope.js";
 import gradcheckDial from "../../transformer_block/widgets/gradcheck_dial.js";
 import ropeDial from "../../transformer_block/widgets/rope_dial.js";
@@ -18,9 +22,16 @@ import rmsnormScope from "../../transformer_block/widgets/rmsnorm_scope.js";
 import streamLedger from "../../transformer_block/widgets/stream_ledger.js";
 import wiring from "../../transformer_block/widgets/wiring.js";
 
+const SHARED = [768, 12, 12, 4, 64, 3072, 2, 50257, 1024, 1, 1, 1, 1, 0, 2, 1536, 0]; // key heads
+
 const PICTURES = {
   "attention map": [attentionMap, attended()],
   "gate map": [gateMap, gatesOf()],
+  "counting ledger": [
+    countingLedger,
+    { shape: shapeOf(SHARED), T: 1024, presets: { shared: SHARED } },
+  ],
+  "block stepper": [blockStepper, { step: 3, ...walked() }],
   "gate scope": [gateScope, { gate: 1.5, up: 2, curve: "silu", yours: {} }],
   "gradient-check dial": [gradcheckDial, { step: 1e-5, case: "right", yours: {}, ...measured(3) }],
   "RoPE dial": [

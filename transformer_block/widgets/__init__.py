@@ -1,6 +1,7 @@
 """The living pictures: one Python class with one JavaScript module each, alive without a kernel."""
 
 from transformer_block.widgets.attention_map import AttentionMap
+from transformer_block.widgets.block_stepper import BlockStepper
 from transformer_block.widgets.counting_ledger import CountingLedger
 from transformer_block.widgets.gate_map import GateMap
 from transformer_block.widgets.gate_scope import GateScope
@@ -12,6 +13,7 @@ from transformer_block.widgets.wiring import Wiring
 
 __all__ = [
     "AttentionMap",
+    "BlockStepper",
     "CountingLedger",
     "GateMap",
     "GateScope",

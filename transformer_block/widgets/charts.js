@@ -70,25 +70,32 @@ export function rule(frame, y) {
   ];
 }
 
-/** Show shapes in an SVG element, in true pixels so that letters keep their size. */
+const drawn = new WeakMap(); // of each SVG element, its children and the shapes that they show
+
+/**
+ * Show shapes in an SVG element, in true pixels so that letters keep their size. What it shows is
+ * remembered: asking the page for every attribute takes longer than setting the few that change.
+ */
 export function redraw(node, { width, height }, shapes) {
   update(node, "viewBox", `0 0 ${width} ${height}`);
-  shapes.forEach((wanted, i) => {
-    const child = childLike(node, i, wanted);
-    for (const [name, value] of Object.entries(wanted.attributes)) update(child, name, value);
-    if (child.textContent !== wanted.words) child.textContent = wanted.words;
-  });
-  while (node.children.length > shapes.length) node.lastChild.remove();
+  const before = drawn.get(node) ?? [];
+  const now = shapes.map((wanted, i) => ({ wanted, child: show(node, before[i], wanted) }));
+  for (const { child } of before.slice(shapes.length)) child.remove();
+  drawn.set(node, now);
 }
 
-/** The child at this place, replaced by a new one where it is not of the wanted kind. */
-function childLike(node, i, { tag, attributes }) {
-  const found = node.children[i];
-  if (found?.tagName === tag && found.getAttribute("class") === attributes.class) return found;
-  const fresh = svg(tag, { class: attributes.class });
-  if (found) found.replaceWith(fresh);
-  else node.append(fresh);
-  return fresh;
+/** Let the child that showed a shape show another, or a new one where that was of another kind. */
+function show(node, before, wanted) {
+  const alike =
+    before?.wanted.tag === wanted.tag && before.wanted.attributes.class === wanted.attributes.class;
+  const child = alike ? before.child : svg(wanted.tag);
+  const had = alike ? before.wanted : { attributes: {}, words: "" };
+  for (const [name, value] of Object.entries(wanted.attributes))
+    if (had.attributes[name] !== value) child.setAttribute(name, value);
+  if (had.words !== wanted.words) child.textContent = wanted.words;
+  if (before && !alike) before.child.replaceWith(child);
+  else if (!before) node.append(child);
+  return child;
 }
 
 /** A short sample of a "line" or "bar" to stand beside its name; its look comes from the class. */

@@ -23,6 +23,21 @@ export function update(node, name, value) {
   if (node.getAttribute(name) !== String(value)) node.setAttribute(name, value);
 }
 
+/** Show these nodes in a place: what stands there already is kept, and only what differs is set. */
+export function refill(place, ...fresh) {
+  while (place.childNodes.length > fresh.length) place.lastChild.remove();
+  fresh.forEach((wanted, i) => {
+    const found = place.childNodes[i];
+    if (!found) place.append(wanted);
+    else if (found.nodeName !== wanted.nodeName) found.replaceWith(wanted);
+    else if (found.nodeType === 3) found.data === wanted.data || (found.data = wanted.data);
+    else {
+      for (const { name, value } of wanted.attributes) update(found, name, value);
+      refill(found, ...wanted.childNodes);
+    }
+  });
+}
+
 /** Write a number with so many significant digits, as Python would: 0.302, 1.50, 3.16e-6. */
 export function fixed(x, digits = 3) {
   if (!Number.isFinite(x)) return "NaN";
@@ -93,6 +108,8 @@ export function lifetime(model) {
         timer = setTimeout(() => run(...values), milliseconds);
       };
     },
+    /** Note what else has to be undone at the end. */
+    undo: (step) => undo.push(step),
     end() {
       undo.forEach((step) => step());
     },

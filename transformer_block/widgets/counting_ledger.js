@@ -1,8 +1,18 @@
 // Counting ledger: what the shape of a model costs, in parameters and in FLOPs of a token.
 
-import { button, html, lifetime, picture, spokenText, tableOnDemand, update } from "./common.js";
+import {
+  button,
+  html,
+  living,
+  picture,
+  refill,
+  slider,
+  spokenText,
+  tableOnDemand,
+  update,
+} from "./common.js";
 import { barPanel, tile } from "./counting_ledger_bars.js";
-import { numberSlider, tick } from "./counting_ledger_controls.js";
+import { tick } from "./counting_ledger_controls.js";
 import {
   full,
   look,
@@ -13,7 +23,6 @@ import {
   shapeOf,
 } from "./counting_ledger_numbers.js";
 
-const TRAITS = ["shape", "T", "presets"];
 const SLIDERS = {
   d_model: ["width d", { min: 64, max: 12288, step: 64 }],
   d_ff: ["width of the net h", { min: 64, max: 32768, step: 64 }],
@@ -22,32 +31,9 @@ const SLIDERS = {
   n_kv_heads: ["key heads G", { min: 1, max: 128 }],
   vocab_rows: ["vocabulary V", { min: 256, max: 262144 }],
 };
-const CONTEXT = { min: 7, max: 20, read: (power) => 2 ** power, write: Math.log2 };
+const CONTEXT = { min: 7, max: 20, from: (power) => 2 ** power, at: Math.log2 };
 
-const take = (model) => Object.fromEntries(TRAITS.map((name) => [name, model.get(name)]));
-
-/** One picture of one model: build it, keep it in step, and return what ends it. */
-function view(model, el) {
-  const life = lifetime(model);
-  const change = (values) => {
-    for (const [name, value] of Object.entries(values)) model.set(name, value);
-    model.save_changes();
-  };
-  const settle = life.oncePerFrame(draw);
-  const { node, show } = build(life, { change, settle, held: () => take(model) });
-
-  function draw() {
-    show(look(take(model)));
-  }
-
-  el.append(node);
-  draw();
-  life.watch(TRAITS, settle);
-  return () => {
-    life.end();
-    node.remove();
-  };
-}
+export default living({ moved: ["shape", "T"], sent: ["presets"] }, build);
 
 function build(life, hands) {
   const controls = controlsOf(life, hands);
@@ -81,9 +67,10 @@ function build(life, hands) {
       [tiles, model.node, block.node, words.node, token.node, cost.node],
       numbers.node,
     ),
-    show(now) {
+    show(state) {
+      const now = look(state);
       controls.show(now);
-      tiles.replaceChildren(...tilesOf(now));
+      refill(tiles, ...tilesOf(now));
       model.show([{ name: "", parts: now.parts }]);
       block.show([{ name: "", parts: now.block, marks: now.marks }]);
       token.show([
@@ -97,16 +84,17 @@ function build(life, hands) {
   };
 }
 
-function controlsOf(life, { change, held }) {
-  const set = (key) => (value) => change({ shape: reshaped(held().shape, key, value) });
+function controlsOf(life, { change, now }) {
+  const set = (key) => (value) => change({ shape: reshaped(now().shape, key, value) });
   const sliders = Object.entries(SLIDERS).map(([key, [name, range]]) => [
     key,
-    numberSlider(life, name, range, set(key)),
+    slider(life, name, { step: 1, words: full, ...range }, set(key)),
   ]);
-  const context = numberSlider(life, "context T", CONTEXT, (T) => change({ T }));
+  const long = { step: 1, words: full, ...CONTEXT };
+  const context = slider(life, "context T", long, (T) => change({ T }));
   const tied = tick(life, "the head is tied to the embedding", set("tied_embeddings"));
-  const presets = Object.keys(held().presets).map((name) =>
-    button(life, name, () => change({ shape: shapeOf(held().presets[name]) })),
+  const presets = Object.keys(now().presets).map((name) =>
+    button(life, name, () => change({ shape: shapeOf(now().presets[name]) })),
   );
   const rows = [...sliders.map(([, slider]) => slider.node), context.node, tied.node];
   return {
@@ -154,5 +142,3 @@ function tablesOf({ parts, total, flops, exact, sixN, block, marks }) {
     },
   ];
 }
-
-export default { render: ({ model, el }) => view(model, el) };

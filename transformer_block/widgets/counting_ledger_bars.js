@@ -1,7 +1,7 @@
 // The stacked bars of the counting ledger, and the keys under them.
 
 import { label, linearScale, redraw, shape, swatch } from "./charts.js";
-import { fixed, html, panel, svg } from "./common.js";
+import { fixed, html, panel, refill, svg } from "./common.js";
 import { full, percent, sum } from "./counting_ledger_numbers.js";
 
 const KIND = {
@@ -39,7 +39,7 @@ export function barPanel(life, title, subtitle, chartName, settle) {
         return draw(x, bar, top);
       });
       redraw(chart, { width: width(), height }, shapes);
-      key.replaceChildren(...entries(bars[0].parts));
+      refill(key, ...entries(bars[0].parts));
     },
   };
 }

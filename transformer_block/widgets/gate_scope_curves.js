@@ -16,7 +16,7 @@ import {
   ticks,
   tile,
 } from "./charts.js";
-import { brief, choice, clamp, html, panel } from "./common.js";
+import { brief, choice, clamp, html, panel, refill } from "./common.js";
 import { CURVES, GATES, curvesOf } from "./gate_scope_numbers.js";
 
 const VALUES = [-0.6, 4];
@@ -53,7 +53,7 @@ export function curvePanel(life, { now, change, settle }) {
       picker = pickerFor(life, now, change, kinds, picker);
       picker.show(now.curve);
       redraw(curves, frames, draw(frames, now, paths(width(), now.yours)));
-      tiles.replaceChildren(...tilesOf(now));
+      refill(tiles, ...tilesOf(now));
     },
   };
 }

@@ -11,7 +11,7 @@ import {
   rule,
   shape,
 } from "./charts.js";
-import { brief, clamp, fixed, html, panel } from "./common.js";
+import { brief, clamp, fixed, html, panel, refill } from "./common.js";
 import { inSteps } from "./gate_scope_curves.js";
 import { UPS } from "./gate_scope_numbers.js";
 
@@ -37,7 +37,8 @@ export function areaPanel(life, { change, settle }) {
     show(now) {
       frame = areaFrame(width());
       redraw(area, frame, drawArea(frame, now));
-      key.replaceChildren(
+      refill(
+        key,
         keyItem("line", "tb-edge-up", "up", brief(now.up)),
         keyItem("line", "tb-edge-gate", "opened gate", fixed(now.open)),
         keyItem("bar", areaKind(now.product), "product", fixed(now.product)),

@@ -1,7 +1,7 @@
 // Panel 2 of the gradient-check dial: the two losses digit by digit, and what is left of them.
 
 import { keyItem } from "./charts.js";
-import { brief, fixed, html, panel } from "./common.js";
+import { brief, fixed, html, panel, refill } from "./common.js";
 import { digitsOf } from "./gradcheck_dial_numbers.js";
 
 /** Build the panel. */
@@ -23,7 +23,7 @@ export function digitPanel() {
       body,
     ),
     show: ({ series, step, reach, slope }) =>
-      body.replaceChildren(...series.map((one) => block(one, 2 * step * reach, slope))),
+      refill(body, ...series.map((one) => block(one, 2 * step * reach, slope))),
   };
 }
 

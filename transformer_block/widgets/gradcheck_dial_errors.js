@@ -15,7 +15,7 @@ import {
   ticks,
   tile,
 } from "./charts.js";
-import { brief, choice, clamp, html, panel } from "./common.js";
+import { brief, choice, clamp, html, panel, refill } from "./common.js";
 import { POWERS, powerAt } from "./gradcheck_dial_numbers.js";
 
 const ERRORS = [-13, 0]; // powers of ten of the relative error
@@ -54,7 +54,7 @@ export function errorPanel(life, { change, settle }) {
       picker.show(now.kind);
       frame = frameOf(width());
       redraw(errors, frame, draw(frame, now));
-      tiles.replaceChildren(...now.series.map(tileOf));
+      refill(tiles, ...now.series.map(tileOf));
     },
   };
 }

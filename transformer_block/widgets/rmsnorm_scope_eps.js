@@ -18,7 +18,7 @@ import {
   ticks,
   tile,
 } from "./charts.js";
-import { brief, clamp, html, panel, twoDigits } from "./common.js";
+import { brief, clamp, html, panel, refill, twoDigits } from "./common.js";
 import { outputRms, rms } from "./rmsnorm_scope_numbers.js";
 
 export const SIZE_POWERS = [-8, 3]; // powers of ten of the input's RMS, and of the input scale
@@ -68,7 +68,7 @@ export function epsPanel(life, { now, change, settle }) {
     show(now) {
       frame = frameOf(width());
       redraw(curves, frame, draw(frame, now, paths(width(), now.eps)));
-      tiles.replaceChildren(...tilesOf(now));
+      refill(tiles, ...tilesOf(now));
     },
   };
 }

@@ -1,7 +1,7 @@
 // Panel 2 of the RMSNorm scope: a vector to drag, and what each norm makes of it.
 
 import { chart, keyItem, label, linearScale, redraw, roundUp, rule, shape } from "./charts.js";
-import { brief, button, clamp, fixed, html, panel, update } from "./common.js";
+import { brief, button, clamp, fixed, html, panel, refill, update } from "./common.js";
 import { centred, mean, rms, seriesOf, tidy } from "./rmsnorm_scope_numbers.js";
 
 const HEIGHTS = { input: 196, output: 156, names: 20 };
@@ -45,8 +45,8 @@ export function vectorPanel(life, { now, change, settle, push, reset }) {
       redraw(input, size, drawInput(above, now, before));
       redraw(output, below, drawOutput(below, series, before));
       sliders.show(now.vector, above);
-      inputKey.replaceChildren(...inputItems(now));
-      outputKey.replaceChildren(...outputItems(series, before));
+      refill(inputKey, ...inputItems(now));
+      refill(outputKey, ...outputItems(series, before));
     },
   };
 }

@@ -15,7 +15,7 @@ import {
   shape,
   ticks,
 } from "./charts.js";
-import { brief, clamp, fixed, html, panel } from "./common.js";
+import { brief, clamp, fixed, html, panel, refill } from "./common.js";
 import { FARTHEST, SHIFTS } from "./rope_dial_numbers.js";
 
 /** Build the panel; its two charts are dragged to move the query, and to move both. */
@@ -52,7 +52,7 @@ export function scorePanel(life, { now, change, settle }) {
       ];
       for (const [node, frame, scores, yours, here, words] of rows)
         redraw(node, frame, draw(frame, scores, yours, here, seen.score, words));
-      key.replaceChildren(...keyOf(seen));
+      refill(key, ...keyOf(seen));
     },
   };
 }

@@ -15,7 +15,7 @@ import {
   ticks,
   tile,
 } from "./charts.js";
-import { brief, clamp, html, panel } from "./common.js";
+import { brief, clamp, html, panel, refill } from "./common.js";
 
 const FURTHEST = 14; // decades; what is beyond stands at the edge
 
@@ -33,7 +33,8 @@ export function sizePanel(life, { now, change, settle }, { of, title, subtitle, 
     show(seen) {
       frame = frameOf(width(), seen, of);
       redraw(sizes, frame, draw(frame, seen, of, up));
-      tiles.replaceChildren(
+      refill(
+        tiles,
         ...seen.series.map((one) =>
           tile(one.kind, one.name, wordsAt(seen.layer), one[`${of}Here`]),
         ),
