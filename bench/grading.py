@@ -1,8 +1,9 @@
 """Measure how fast a class is marked, beside plain ``nbgrader autograde`` in the same run.
 
-Run with ``make bench``. A class of right, wrong, crashing and slow submissions is marked by our
-command, with one worker and with two; nbgrader marks a sample of it. Printed are seconds a
-submission, ratios, the processor's time, and the largest size of the command's own process.
+Run with ``make bench``; ``--quick`` takes a small class. A class of right, wrong, crashing and slow
+submissions is marked by our command, with one worker and with two; nbgrader marks a sample of it,
+feedback included. Printed are seconds a submission, ratios, the processor's time, and the largest
+size of the command's own process.
 """
 
 import argparse
@@ -17,35 +18,56 @@ import time
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
-SHEET = "rmsnorm"
-MIX = ("right", "other_way", "eps_outside", "no_rank_one", "raises", "untouched")
+MIX = {
+    "rmsnorm": ("right", "other_way", "eps_outside", "no_rank_one", "raises", "untouched"),
+    "block": ("right", "other_way", "post_norm", "untouched"),
+}
+QUICK = {"size": 24, "sample": 4}
 CRASH, SLOW = "import os\nos._exit(1)", "import time\ntime.sleep(0.5)"
 
 
 def main():
-    """Mark the class three times and print the figures."""
+    """Mark a class in each sheet and print the figures."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--size", type=int, default=200, help="submissions in the class")
+    parser.add_argument("--size", type=int, default=100, help="submissions of each sheet")
     parser.add_argument("--sample", type=int, default=6, help="submissions that nbgrader marks")
+    parser.add_argument("--sheet", choices=MIX, action="append", help="this sheet only")
+    parser.add_argument("--quick", action="store_true", help="a small class, in two minutes")
     options = parser.parse_args()
-    with tempfile.TemporaryDirectory() as place:
-        course = Path(place, "course")
-        grader(["course", course])
-        hand_in(course, options.size)
-        sample = shutil.copytree(course, Path(place, "sample"))
-        keep_first(sample, options.sample)
-        plain = timed([Path(sys.executable).parent / "nbgrader", "autograde", SHEET], sample)
-        tell("nbgrader autograde", plain, options.sample)
-        taken = {}
-        for workers in (1, 2):
-            words = ["grade", course, SHEET, "--again", "--workers", workers]
-            taken[workers] = timed([sys.executable, "-m", "grader", *map(str, words)], ROOT)
-            tell(f"grade, {workers} workers", taken[workers], options.size)
-        one = timed([*command("grade", sample, SHEET, "--student", "s0000")], ROOT)
-        tell("grade, one submission from a cold start", one, 1)
-        each = plain[0] / options.sample
-        print(f"throughput against nbgrader: {each / (taken[2][0] / options.size):.1f} ×")
-        print(f"two workers against one: {taken[1][0] / taken[2][0]:.2f} ×")
+    if options.quick:
+        vars(options).update(QUICK)
+    for sheet in options.sheet or MIX:
+        with tempfile.TemporaryDirectory() as place:
+            compare(sheet, Path(place), options.size, options.sample)
+
+
+def compare(sheet, place, size, sample):
+    """Mark one sheet with both, and print what each took."""
+    course = place / "course"
+    grader(["course", course])
+    hand_in(course, sheet, size)
+    small = shutil.copytree(course, place / "sample")
+    keep_first(small, sample)
+    print(f"{sheet}: {size} submissions, {sample} of them marked by nbgrader")
+    nbgrader = Path(sys.executable).parent / "nbgrader"
+    plain = timed([nbgrader, "autograde", sheet], small)
+    tell("nbgrader autograde", plain, sample)
+    pages = timed([nbgrader, "generate_feedback", sheet], small)
+    tell("nbgrader generate_feedback", pages, sample)
+    taken = {}
+    for workers in (1, 2):
+        words = command("grade", course, sheet, "--again", "--workers", workers)
+        taken[workers] = timed(words, ROOT)
+        tell(f"grade, {workers} workers", taken[workers], size)
+    ours = timed(command("feedback", course, sheet), ROOT)
+    tell("feedback", ours, size)
+    one = timed(command("grade", small, sheet, "--student", "s0000"), ROOT)
+    tell("grade, one submission from a cold start", one, 1)
+    each = plain[0] / sample
+    both = each + pages[0] / sample
+    print(f"throughput against nbgrader: {each / (taken[2][0] / size):.1f} ×")
+    print(f"with feedback: {both / ((taken[2][0] + ours[0]) / size):.1f} ×")
+    print(f"two workers against one: {taken[1][0] / taken[2][0]:.2f} ×")
 
 
 def command(*words):
@@ -58,17 +80,19 @@ def grader(words):
     subprocess.run(command(*words), cwd=ROOT, check=True, stdout=subprocess.DEVNULL)
 
 
-def hand_in(course, size):
-    """Fill a class: mostly the six submissions, one in twenty crashing, one in twenty slow."""
-    folder = ROOT / "tests" / "submissions" / SHEET
-    notebooks = {name: json.loads((folder / f"{name}.ipynb").read_text("utf-8")) for name in MIX}
+def hand_in(course, sheet, size):
+    """Fill a class from the sheet's submissions; one in twenty crashes, one in twenty is slow."""
+    folder = ROOT / "tests" / "submissions" / sheet
+    notebooks = {
+        name: json.loads((folder / f"{name}.ipynb").read_text("utf-8")) for name in MIX[sheet]
+    }
     for number in range(size):
-        notebook = json.loads(json.dumps(notebooks[MIX[number % len(MIX)]]))
+        notebook = json.loads(json.dumps(notebooks[MIX[sheet][number % len(MIX[sheet])]]))
         extra = {7: CRASH, 15: SLOW}.get(number % 20)
         if extra:
             cell = {"cell_type": "code", "id": "extra", "metadata": {}, "source": extra}
             notebook["cells"].append(cell | {"outputs": [], "execution_count": None})
-        path = course / "submitted" / f"s{number:04d}" / SHEET / f"{SHEET}.ipynb"
+        path = course / "submitted" / f"s{number:04d}" / sheet / f"{sheet}.ipynb"
         path.parent.mkdir(parents=True)
         path.write_text(json.dumps(notebook), "utf-8")
 

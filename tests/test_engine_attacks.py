@@ -12,13 +12,15 @@ from test_engine_sheets import master_of_sheet
 from grader.engine.composing import stream
 from grader.engine.far.values import Decoder, Encoder, Owned
 from grader.engine.far.wire import HEAD, MAGIC, Garbled, Line, pair
+from grader.engine.habits import learn_habits
 from grader.engine.jail import Jail, Lost
 from grader.engine.limits import Limits
-from grader.engine.link import Link, error_from
-from grader.engine.marking import _kept, learn_habits, mark
+from grader.engine.link import Link
+from grader.engine.marking import _kept, mark
 from grader.engine.reading import read
 from grader.engine.stage import set_stage
 from grader.engine.student import Student
+from grader.engine.telling import error_from
 
 LIMITS = Limits(seconds=20.0)
 pytestmark = pytest.mark.marking

@@ -6,9 +6,10 @@ from pathlib import Path
 import pytest
 
 from grader import authoring
+from grader.engine.habits import learn_habits
 from grader.engine.jail import Jail
 from grader.engine.limits import Limits
-from grader.engine.marking import learn_habits, mark
+from grader.engine.marking import mark
 from grader.engine.master import master_of
 from grader.engine.stage import set_stage
 

@@ -117,3 +117,11 @@ def error_output(kind, text, frames=()):
         "evalue": told,
         "traceback": [*lines, f"{kind}: {told}"],
     }
+
+
+def shown_by_test(verdict, cell):
+    """Return the outputs of a graded cell, without what the student's code printed in it."""
+    outputs = [stream(verdict.shown)] if verdict.shown and not cell.hides else []
+    if verdict.share < 1 and verdict.sentence:
+        outputs.append(error_output("NotYet", verdict.sentence))
+    return outputs

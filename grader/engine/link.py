@@ -1,13 +1,8 @@
-"""The near end of the talk with a student's notebook, and what stands for its objects here."""
+"""The near end of the talk with a student's notebook."""
 
-import builtins
-import contextlib
 import importlib
 import time
-import traceback
 import warnings
-
-import numpy as np
 
 from grader.engine.far import values
 from grader.engine.far.errors import describe_error
@@ -17,77 +12,9 @@ from grader.engine.far.wire import Garbled, Gone, Late
 from grader.engine.jail import Lost
 from grader.engine.limits import GRACE
 from grader.engine.reading import clean
+from grader.engine.standing_in import KEPT, Function, Opaque
+from grader.engine.telling import Written, cell_told, error_from, listed, short
 from grader.records import CRASHED, TIMED_OUT
-
-MOST_TEXT = 2000  # characters of an error or a warning
-ENDINGS = (StopIteration, StopAsyncIteration)  # raised here, they would end a test's own loops
-
-
-class Far:
-    """Stands for an object that stays in the sandbox."""
-
-    is_far = True
-
-    def __deepcopy__(self, memo):
-        """Copy the object where it is; the copy gets a stand-in of its own."""
-        return self.link.copy(self)
-
-    def __reduce_ex__(self, protocol):
-        """Refuse to be taken elsewhere."""
-        raise TypeError("an object of a student's notebook cannot be pickled")
-
-
-class Function(Far):
-    """A student's function: a call is answered in the sandbox."""
-
-    def __init__(self, link, number, name):
-        self.link, self.number_there = link, number
-        self.__name__ = self.__qualname__ = name
-
-    def __call__(self, *args, **kwargs):
-        """Send the arguments over, and bring the result back."""
-        return self.link.call(self, args, kwargs)
-
-    def __deepcopy__(self, memo):
-        """Return the function itself, as for every function."""
-        return self
-
-
-def _untold(name):
-    def method(self, *args):
-        self.link.untold = True
-        raise TypeError(f"a {type(self).__name__} of the notebook cannot be looked into from here")
-
-    method.__name__ = name
-    return method
-
-
-class Opaque(Far):
-    """An object that cannot cross: it can be handed back, and nothing else."""
-
-    def __init__(self, link, number):
-        self.link, self.number_there = link, number
-
-    def __getattr__(self, name):
-        """Remember that a test wanted to look inside."""
-        if not name.startswith("__"):
-            self.link.untold = True
-        raise AttributeError(f"{type(self).__name__} has no attribute {name!r} that can be seen")
-
-    for _name in ("len", "iter", "getitem", "call", "add", "radd", "mul", "rmul", "lt", "gt"):
-        locals()[f"__{_name}__"] = _untold(f"__{_name}__")
-    del _name
-
-
-def _kept_kinds():
-    """Make a class for tuples, lists, … that are of another class over there."""
-    return {
-        kind: type(f"Kept{kind.__name__.capitalize()}", (kind,), {"is_far": True})
-        for kind in (tuple, list, dict, float, int, str)
-    }
-
-
-KEPT = _kept_kinds()
 
 
 class Link:
@@ -110,6 +37,7 @@ class Link:
         self.write_back = True
         self.lent = {}  # library functions that may be called, and what they would give away
         self.judged = frozenset()  # names that are judged now
+        self.written = Written()
         self.deadline = time.monotonic()
 
     def begin_test(self, judged, write_back):
@@ -137,7 +65,8 @@ class Link:
 
     def run(self, source):
         """Run a cell over there; return what it showed and its error."""
-        return _told(self._ask("run", {"source": source, "limit": self.left}))
+        self.written.add(source)
+        return cell_told(self._ask("run", {"source": source, "limit": self.left}))
 
     def fetch(self, name):
         """Return whether a name is there, and its value or what stands for it."""
@@ -161,11 +90,11 @@ class Link:
         reply = self._ask("call", request)
         if not isinstance(reply, dict):
             raise Lost(CRASHED, "the notebook's process sent no reply")
-        for text in _listed(reply.get("warned"), MOST_WARNINGS):
-            warnings.warn(_short(text), RuntimeWarning, stacklevel=3)
+        for text in listed(reply.get("warned"), MOST_WARNINGS):
+            warnings.warn(short(text), RuntimeWarning, stacklevel=3)
         self._write_back(reply.get("changed"), args, kwargs)
         if reply.get("error") is not None:
-            raise error_from(reply["error"])
+            raise error_from(reply["error"], self.written)
         if "value" not in reply:
             raise Lost(CRASHED, "the notebook's process sent no value")
         return reply["value"]
@@ -225,84 +154,5 @@ class Link:
             return kept
         if facts["callable"]:
             return Function(self, number, clean(facts["name"]))
-        name = facts["kind"] if facts["kind"].isidentifier() else "object"
+        name = self.written.name(facts["kind"], "object")
         return type(name, (Opaque,), {})(self, number)
-
-
-def _told(answer):
-    """Check the form of what a cell showed."""
-    if not isinstance(answer, dict) or not isinstance(answer.get("outputs"), list):
-        raise Lost(CRASHED, "the notebook's process sent no outputs")
-    return {"outputs": answer["outputs"], "error": _error(answer.get("error"))}
-
-
-def _error(told):
-    """Return what is told of an error in a form that can be relied on."""
-    if not isinstance(told, dict):
-        return None
-    frames = [frame for frame in _listed(told.get("frames"), 20) if isinstance(frame, list)]
-    return {
-        "type": _short(told.get("type"))[:100],
-        "bases": [base for base in _listed(told.get("bases"), 20) if isinstance(base, str)],
-        "text": _short(told.get("text")),
-        "frames": [
-            (line, _short(name)[:100], _short(text)[:200])
-            for line, name, text in (frame for frame in frames if len(frame) == 3)
-            if type(line) is int
-        ],
-    }
-
-
-def _listed(value, most):
-    """Return the first items of a list; nothing where the other side sent no list."""
-    return value[:most] if type(value) is list else []
-
-
-def _short(value):
-    """Return a text that is fit to be written, and not without end."""
-    return clean(value[:MOST_TEXT]) if isinstance(value, str) else ""
-
-
-def error_from(told):
-    """Make the exception that a student's code raised, with the lines that led to it."""
-    told = _error(told)
-    if told is None:
-        raise Lost(CRASHED, "the notebook's process sent no error")
-    if told["type"] == "TimeUp":
-        raise Lost(TIMED_OUT, "it was interrupted", lives=True)
-    error = _kind_of(told)(told["text"])
-    error.student_frames = [
-        traceback.FrameSummary("<notebook>", line, name, lookup_line=False, line=text)
-        for line, name, text in told["frames"]
-    ]
-    return error
-
-
-def _kind_of(told):
-    """Find or make the class of an exception: builtin ones are the real ones."""
-    known = [getattr(builtins, base, None) for base in told["bases"]]
-    known = [kind for kind in known if isinstance(kind, type) and issubclass(kind, Exception)]
-    known = [kind for kind in known if not issubclass(kind, ENDINGS)]
-    base = known[0] if known else RuntimeError
-    if base.__name__ == told["type"]:
-        return _plain(base)
-    if told["type"] == "LinAlgError":
-        return np.linalg.LinAlgError
-    return type(told["type"] if told["type"].isidentifier() else "Error", (_plain(base),), {})
-
-
-def _plain(kind):
-    """Give an exception a text alone; classes that want more, or add to it, get one that do not."""
-    with contextlib.suppress(TypeError):
-        if str(kind("text")) == "text":
-            return kind
-    return type(kind.__name__, (kind,), {"__init__": _keep_text, "__str__": _text_of})
-
-
-def _keep_text(self, text):
-    Exception.__init__(self, text)
-    self.text = text
-
-
-def _text_of(self):
-    return self.text

@@ -4,20 +4,21 @@ import hashlib
 import json
 import time
 from dataclasses import dataclass, field, replace
+from functools import partial
 
 from grader.engine import master as roles
 from grader.engine.aligning import align
-from grader.engine.composing import compose, error_output, outputs_of, stream
+from grader.engine.composing import compose, error_output, outputs_of, shown_by_test, stream
+from grader.engine.habits import Habits, test_inside
 from grader.engine.jail import Lost
 from grader.engine.reading import LARGEST, Unreadable, read
 from grader.engine.student import Student
 from grader.engine.suspicions import suspicions
-from grader.engine.testing import Tester, Verdict, uses_check
+from grader.engine.testing import Tester, Verdict
 from grader.records import (
     CRASHED,
     FAILED,
     GRADED,
-    PASSED,
     TIMED_OUT,
     UNTOUCHED,
     WAITING,
@@ -29,26 +30,11 @@ from grader.records import (
 )
 
 NO_TIME = "not run: the other cells have taken the time that the notebook has"
+GIVEN_UP = {
+    TIMED_OUT: "The test did not come to an end and could not be interrupted.",
+    CRASHED: "The test ended the marking process with what the answer returned.",
+}
 NO_ROOM = "The outputs are cut here: there were too many.\n"
-
-
-@dataclass(frozen=True)
-class Habits:
-    """How the master's own tests have to be run, found out by running them on the master.
-
-    Parameters
-    ----------
-    sandboxed : frozenset of str
-        Graded cells that look at what does not cross: they run beside the student's code.
-    may_write : frozenset of str
-        Graded cells in which the right answer changes its arguments.
-    troubles : tuple of str
-        What the author of the tests should mend.
-    """
-
-    sandboxed: frozenset = frozenset()
-    may_write: frozenset = frozenset()
-    troubles: tuple = ()
 
 
 @dataclass
@@ -60,6 +46,7 @@ class _Marking:
     student: Student
     tester: Tester
     notes: list
+    pulse: object = None
     shown: dict = field(default_factory=dict)
     cells: dict = field(default_factory=dict)
     answers: dict = field(default_factory=dict)  # name of a cell to what was handed in for it
@@ -67,7 +54,7 @@ class _Marking:
     room: int = LARGEST  # characters of outputs that are kept
 
 
-def mark(master, data, jail, limits, habits, student="", assignment="", notebook=""):
+def mark(master, data, jail, limits, habits, student="", assignment="", notebook="", pulse=None):
     """Mark one submission.
 
     Parameters
@@ -76,14 +63,14 @@ def mark(master, data, jail, limits, habits, student="", assignment="", notebook
         It decides.
     data : bytes
         What was handed in.
-    jail : Jail
-        Where the student's code runs.
-    limits : Limits
-        Bounds on it.
+    jail, limits : Jail, Limits
+        Where the student's code runs, and bounds on it.
     habits : Habits
         From `learn_habits`.
     student, assignment, notebook : str
         For the record.
+    pulse : Pulse, optional
+        Says which test runs, and which ones are given up.
 
     Returns
     -------
@@ -106,7 +93,7 @@ def mark(master, data, jail, limits, habits, student="", assignment="", notebook
         return Record(status=FAILED, remark=remark, **facts), None
     runner = Student(jail, limits, master.lent)
     tester = Tester(master, runner, habits.may_write)
-    marking = _Marking(master, habits, runner, tester, notes)
+    marking = _Marking(master, habits, runner, tester, notes, pulse)
     try:
         _run_all(marking, placed)
     finally:
@@ -129,43 +116,6 @@ def _answers(marking, notebook):
         if cell.meta.get("solution"):
             answer = marking.answers[cell.name]
             yield AnswerRecord(cell.name, _digest([answer]), answer.untouched, notebook)
-
-
-def learn_habits(master, jail, limits):
-    """Run the master's tests on its own answers, and learn how they have to be run."""
-    runner = Student(jail, limits, master.lent)
-    tester = Tester(master, runner, _all_names(master))
-    placed, _ = align(master, read(master.as_handed_in()))
-    marking = _Marking(master, Habits(), runner, tester, [])
-    verdicts = {}
-    try:
-        for number, cell in enumerate(placed):
-            if cell.master is not None and cell.master.role == roles.GRADED:
-                verdicts[cell.master.name] = tester.test(cell.master)
-            elif cell.kind == "code":
-                _run_cell(marking, number, cell)
-    finally:
-        runner.close()
-    failed = {name: verdict for name, verdict in verdicts.items() if verdict.share < 1}
-    inside = {
-        name
-        for name, verdict in failed.items()
-        if not (verdict.author_error or uses_check(master.by_name[name]))
-    }
-    troubles = [
-        verdict.author_error or f"the master's own answer fails {name}: {verdict.sentence}"
-        for name, verdict in failed.items()
-        if name not in inside
-    ]
-    return Habits(
-        sandboxed=frozenset(inside),
-        may_write=frozenset(name for name, v in verdicts.items() if v.wrote),
-        troubles=tuple(told.splitlines()[0] for told in troubles),
-    )
-
-
-def _all_names(master):
-    return frozenset(cell.name for cell in master.scored)
 
 
 def _run_all(marking, placed):
@@ -247,13 +197,13 @@ def _waiting(cell):
 def _grade(marking, number, cell):
     """Run a graded cell where it belongs, and record what became of it."""
     trusted = cell.name not in marking.habits.sandboxed
-    verdict = marking.tester.test(cell) if trusted else _test_inside(marking, cell)
+    verdict = _verdict(marking, cell, trusted)
     judged = [a for a in marking.master.answers_of(cell) if a.name in marking.answers]
     handed_in = [marking.answers[a.name] for a in judged]
     outcome = _outcome(marking, verdict, handed_in)
     if verdict.author_error:
         marking.notes.append(Note("test", cell.name, verdict.author_error))
-    marking.shown[number] = _shown(verdict, cell)
+    marking.shown[number] = shown_by_test(verdict, cell)
     marking.cells[cell.name] = CellRecord(
         name=cell.name,
         label=cell.label,
@@ -268,6 +218,22 @@ def _grade(marking, number, cell):
     )
 
 
+def _verdict(marking, cell, trusted):
+    """Run a test, and let the parent process see that it runs: it may hang or end this process."""
+    test = marking.tester.test if trusted else partial(test_inside, marking.student)
+    pulse = marking.pulse
+    if pulse is None:
+        return test(cell)
+    if cell.name in pulse.given_up:
+        why = GIVEN_UP[pulse.given_up[cell.name]]
+        marking.notes.append(Note("test", cell.name, f"{cell.name}: {why}"))
+        return Verdict(pulse.given_up[cell.name], sentence=why)
+    pulse.begin(cell.name, marking.student.longest(cell.seconds))
+    verdict = test(cell)
+    pulse.end()
+    return verdict
+
+
 def _outcome(marking, verdict, handed_in):
     """Say what became of a claim: an untouched answer or one that never ended is told as that."""
     if verdict.outcome != WRONG or verdict.share:
@@ -278,68 +244,7 @@ def _outcome(marking, verdict, handed_in):
     return next(filter(None, fates), WRONG)
 
 
-def _test_inside(marking, cell):
-    """Run a graded cell in the sandbox alone: what it says is what the student's code lets it."""
-    started = time.monotonic()
-    try:
-        result = marking.student.run(cell.source, cell.seconds)
-    except Lost as lost:
-        return Verdict(lost.outcome, sentence=f"The notebook stopped: {lost.why}.")
-    error = result["error"]
-    if error is None:
-        return Verdict(PASSED, 1.0, seconds=time.monotonic() - started)
-    outcome = TIMED_OUT if error["type"] == "TimeUp" else WRONG
-    text = error["text"].splitlines()[0] if error["text"] and not cell.hides else ""
-    sentence = f"{error['type']}: {text}" if text else "A hidden test fails."
-    return Verdict(outcome, sentence=sentence, seconds=time.monotonic() - started)
-
-
-def _shown(verdict, cell):
-    """Return the outputs of a graded cell, without what the student's code printed in it."""
-    outputs = [stream(verdict.shown)] if verdict.shown and not cell.hides else []
-    if verdict.share < 1 and verdict.sentence:
-        outputs.append(error_output("NotYet", verdict.sentence))
-    return outputs
-
-
 def _digest(cells):
     """Digest the answers that a claim judges."""
     text = "\0".join(cell.source for cell in cells)
     return hashlib.sha256(text.encode()).hexdigest()[:16]
-
-
-def remark_on(record):
-    """Say in one line what an instructor should know first."""
-    automatic = [cell for cell in record.cells if not cell.by_hand]
-    answered = [cell for cell in record.cells if cell.outcome != UNTOUCHED]
-    if record.cells and not answered:
-        return "; ".join(["all answers untouched", *_told_notes(record.notes)])
-    parts = {
-        "timed out": [cell for cell in automatic if cell.outcome == TIMED_OUT],
-        "stopped the notebook": [cell for cell in automatic if cell.outcome == CRASHED],
-        "no points": [c for c in automatic if c.outcome in (WRONG, UNTOUCHED) and not c.points],
-        "part of the points": [c for c in automatic if c.points and c.points < c.max_points],
-    }
-    told = [f"{what}: {listed([c.name for c in cells])}" for what, cells in parts.items() if cells]
-    return "; ".join([*told, *_told_notes(record.notes)])
-
-
-def _told_notes(notes):
-    """Count notes by kind."""
-    kinds = [note.kind for note in notes if note.kind not in (TIMED_OUT, CRASHED)]
-    return [
-        _told_kind(kind, [note.cell for note in notes if note.kind == kind])
-        for kind in dict.fromkeys(kinds)
-    ]
-
-
-def _told_kind(kind, cells):
-    """Name the cells that notes of one kind are about."""
-    named = list(dict.fromkeys(filter(None, cells)))
-    return f"{kind}: {listed(named)}" if named else kind
-
-
-def listed(names, most=4):
-    """List names, the first few in full."""
-    more = f" and {len(names) - most} more" if len(names) > most else ""
-    return ", ".join(names[:most]) + more

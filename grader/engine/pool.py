@@ -15,6 +15,11 @@ NOT_HERE = (
     "add: --sandbox=limits"
 )
 
+BAD_MASTER = (
+    "{sheet} cannot be marked by its own tests: {why}. Mend source/{sheet} and run the command "
+    "again; nobody was marked"
+)
+
 
 class _Hand:
     """One worker as its parent sees it."""
@@ -86,6 +91,8 @@ class Pool:
             return self._replace(hand)
         if isinstance(said, NoSandbox):
             raise UserError(NOT_HERE.format(why=said))
+        if isinstance(said, worker.BadMaster):
+            raise UserError(BAD_MASTER.format(sheet=self.job.assignment, why=said))
         record = None if not hand.ready else said
         if not hand.ready:
             hand.ready, self.troubles = True, said

@@ -66,6 +66,11 @@ class Student:
             raise Lost(TIMED_OUT, "it had to be stopped")
         return result
 
+    def longest(self, seconds=None):
+        """Return the seconds after which a request is over, whatever the notebook does."""
+        again = 0.0 if self.link else self.limits.budget + self.limits.seconds
+        return self.seconds_for(seconds) + again + 2 * GRACE
+
     @property
     def used_up(self):
         """Whether the cells have taken all the time that a notebook has."""

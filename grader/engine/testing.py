@@ -249,7 +249,7 @@ def _mistakes(error):
 def _tell(error, cell):
     """Say what failed in public words: never a hidden input or what was wanted for it."""
     if isinstance(error, CheckFailed):
-        return error.sentence
+        return error.public
     frames = getattr(error, "student_frames", None)
     kind = type(error).__name__
     lines = [f"  line {f.lineno}, in {f.name}: {f.line}" for f in frames or () if f.line]

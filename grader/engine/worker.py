@@ -1,24 +1,22 @@
 """A worker: one process of the trusted side and one sandbox; a fork of it marks each submission."""
 
-import ctypes
 import os
 import pickle
-import resource
-import signal
-import sys
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from grader.engine.jail import AUTO, Jail, NoSandbox
 from grader.engine.limits import Limits
 from grader.engine.master import load_masters
+from grader.engine.processes import bound_memory, die_with_parent, leave_terminal
+from grader.engine.pulse import Pulse, hear
 from grader.engine.reading import bytes_of
 from grader.files import write_whole
 from grader.late import read_time
-from grader.records import FAILED, Record, write_record
+from grader.records import CRASHED, FAILED, TIMED_OUT, Record, write_record
 
-PR_SET_PDEATHSIG = 1
 TRIES = 2  # a computer's trouble is tried again once, and is never a student's
+OTHER_WORK = 120  # seconds of a notebook beside its cells: reading, aligning, starting
 
 
 @dataclass(frozen=True)
@@ -68,41 +66,23 @@ class Submission:
     submitted: str | None = None
 
 
-def die_with_parent():
-    """Let the system end this process when the one that started it ends."""
-    if sys.platform == "linux":
-        ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
-
-
-def _bound_memory(mib):
-    """Let this process take so much memory and no more: sizes of values come from strangers."""
-    if sys.platform == "linux":
-        now = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
-        _, hard = resource.getrlimit(resource.RLIMIT_AS)
-        resource.setrlimit(resource.RLIMIT_AS, (now + (mib << 20), hard))
-
-
 def serve(pipe, job):
     """Work in the worker's process: learn the master's habits, then mark whatever is sent."""
     die_with_parent()
-    _leave_terminal()
+    leave_terminal()
     try:
         with _Workshop(job) as workshop:
             pipe.send(workshop.troubles)
             while True:
                 pipe.send(workshop.mark(pipe.recv()))
-    except NoSandbox as trouble:
+    except (NoSandbox, BadMaster) as trouble:
         pipe.send(trouble)
     except EOFError:
         return
 
 
-def _leave_terminal():
-    """Give up the terminal: no noise on it, and no Ctrl-C from it (the parent ends us)."""
-    os.setsid()
-    nowhere = os.open(os.devnull, os.O_RDWR)
-    for stream in (0, 1, 2):
-        os.dup2(nowhere, stream)
+class BadMaster(Exception):
+    """The master's own answers do not pass its tests: nobody can be marked by them."""
 
 
 class _Workshop:
@@ -113,15 +93,18 @@ class _Workshop:
         self.masters = load_masters(job.folder, job.assignment)
 
     def __enter__(self):
-        from grader.engine.marking import learn_habits  # NumPy and the checks, while it starts
+        from grader.engine.habits import learn_habits  # NumPy and the checks, while it starts
 
         self.jail = self._new_jail()
         limits = self.job.limits
         self.habits = {
             name: learn_habits(master, self.jail, limits) for name, master in self.masters.items()
         }
-        self.troubles = [told for habits in self.habits.values() for told in habits.troubles]
-        self.troubles += [
+        troubles = [told for habits in self.habits.values() for told in habits.troubles]
+        if troubles:
+            self.jail.__exit__()
+            raise BadMaster("; ".join(troubles))
+        self.troubles = [
             f"{cell} looks at what does not leave the sandbox: it runs inside"
             for habits in self.habits.values()
             for cell in sorted(habits.sandboxed)
@@ -137,13 +120,33 @@ class _Workshop:
         return Jail(self.job.stage, self.job.limits, given, self.job.mode).__enter__()
 
     def mark(self, submission):
-        """Mark in a fork, and return the record; try again after trouble of the computer's."""
-        for _ in range(TRIES):
-            record = self._mark_in_fork(submission)
+        """Mark in a fork, and return the record.
+
+        Trouble of the computer's is tried again. A test that hangs, or that ends the marking
+        process each time, is given up: it costs its own points and nothing else.
+        """
+        names = [cell.name for master in self.masters.values() for cell in master.scored]
+        pulse, failures = Pulse(names, self._whole_time()), 0
+        while failures < TRIES:
+            pulse.end()
+            record, late = self._mark_in_fork(submission, pulse)
             if record is not None:
                 return record
             self.jail.__exit__()
             self.jail = self._new_jail()
+            failures += 1
+            if pulse.testing and (late or failures == TRIES):
+                pulse.given_up[pulse.testing] = TIMED_OUT if late else CRASHED
+                failures = 0
+        return self._not_marked(submission)
+
+    def _whole_time(self):
+        """Return the seconds after which a submission is given up, whatever it does."""
+        asked = sum(cell.seconds or 0 for m in self.masters.values() for cell in m.cells)
+        return len(self.masters) * (OTHER_WORK + 3 * self.job.limits.budget) + asked
+
+    def _not_marked(self, submission):
+        """Keep a record that says that a submission could not be marked."""
         return self._keep(
             Record(
                 submission.student,
@@ -155,30 +158,29 @@ class _Workshop:
             {},
         )
 
-    def _mark_in_fork(self, submission):
+    def _mark_in_fork(self, submission, pulse):
         here, there = os.pipe()
         pid = os.fork()
         if pid == 0:
             try:
                 die_with_parent()
                 os.close(here)
-                _bound_memory(self.job.limits.total_memory)
-                data = pickle.dumps(self._mark(submission))
+                bound_memory(self.job.limits.total_memory)
+                data = pickle.dumps(self._mark(submission, pulse))
                 with os.fdopen(there, "wb") as file:
                     file.write(data)
                 os._exit(0)
             finally:
                 os._exit(1)
         os.close(there)
-        with os.fdopen(here, "rb") as file:
-            data = file.read()
-        _, status = os.waitpid(pid, 0)
+        data, late = hear(here, pid, pulse)
         self.jail.ready = True  # the fork waited until the server had ended the notebook
-        return pickle.loads(data) if status == 0 else None  # from our own fork
+        return (None if data is None else pickle.loads(data)), late  # from our own fork
 
-    def _mark(self, submission):
+    def _mark(self, submission, pulse):
         """Mark all notebooks of a submission and keep what came of it on disk."""
-        from grader.engine.marking import mark, remark_on
+        from grader.engine.marking import mark
+        from grader.engine.remarks import remark_on
 
         records, notebooks = [], {}
         for name, path in submission.files:
@@ -191,6 +193,7 @@ class _Workshop:
                 submission.student,
                 self.job.assignment,
                 "" if name == self.job.assignment else name,
+                pulse,
             )
             records.append(record)
             notebooks[name] = notebook

@@ -17,7 +17,14 @@ ENGINE = str(Path(__file__).parent)
 
 
 class Unusable(Exception):
-    """The call gave nothing to compare: it raised, or returned something of another form."""
+    """The call gave nothing to compare: it raised, or returned something of another form.
+
+    ``public`` says so without any word or value of the answer's own, for it has seen the inputs.
+    """
+
+    def __init__(self, text, public=None):
+        super().__init__(text)
+        self.public = public or text
 
 
 class Unwritten(Unusable):
@@ -70,7 +77,8 @@ def _take_apart(exercise, result):
         elif isinstance(value, Mapping):
             outputs |= _flat(value)
         else:
-            raise Unusable(f"{name[2:]} should be a dict of arrays: it is {describe(value)}.")
+            wanted = f"{name[2:]} should be a dict of arrays"
+            raise Unusable(f"{wanted}: it is {describe(value)}.", f"{wanted}.")
     return outputs
 
 
@@ -96,10 +104,10 @@ def _parts(exercise, result):
     if len(names) == 1:
         return {names[0]: result}
     if not isinstance(result, tuple | list) or len(result) != len(names):
+        things = " and ".join(name.lstrip("*") for name in names)
+        wanted = f"should return {len(names)} things: {things}."
         raise Unusable(
-            f"{exercise.name} returned {describe(result)}. "
-            f"It should return {len(names)} things: "
-            f"{' and '.join(name.lstrip('*') for name in names)}."
+            f"{exercise.name} returned {describe(result)}. It {wanted}", f"{exercise.name} {wanted}"
         )
     return dict(zip(names, result, strict=True))
 
@@ -157,14 +165,11 @@ def _unusable(name, error, arguments):
     if isinstance(error, NotImplementedError):
         return Unwritten(_tell_unwritten(name, frames[-1].name if frames else name))
     lines = [f"  line {f.lineno}, in {f.name}: {f.line}" for f in theirs if f.line]
-    text = "\n".join(
-        [
-            f"{name} raised {type(error).__name__}: {error}",
-            *lines,
-            f"It was called with {shapes(arguments)}.",
-        ]
+    raised = f"{name} raised {type(error).__name__}"
+    called = f"It was called with {shapes(arguments)}."
+    return Unusable(
+        "\n".join([f"{raised}: {error}", *lines, called]), "\n".join([f"{raised}.", *lines])
     )
-    return Unusable(text)
 
 
 def _frames(error):

@@ -16,6 +16,7 @@ class CheckFailed(AssertionError):
         values=None,
         unusable=False,
         repeatable=True,
+        public=None,
     ):
         """Keep the facts beside the text, so that reports can count them."""
         self.exercise, self.claim, self.seed = exercise, claim, seed
@@ -23,6 +24,7 @@ class CheckFailed(AssertionError):
         self.values = values  # wanted and received, where they can be shown side by side
         self.mistakes = tuple(mistakes)  # names from the catalogue that fit what came
         self.sentence = sentence
+        self.public = public or sentence  # without what the answer says of hidden inputs
         repeat = f'Same inputs again: check({exercise}, "{claim}", seed={seed})'
         super().__init__("\n".join([sentence, *evidence, *([repeat] if repeatable else [])]))
 

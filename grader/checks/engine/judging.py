@@ -76,7 +76,10 @@ def _try(judging, case, arguments):
     except Unusable as reason:
         question = _example_question(judging, case)
         evidence = [str(reason)] if question else []
-        return judging.failed(question or str(reason), evidence=evidence, unusable=True)
+        public = question or reason.public
+        return judging.failed(
+            question or str(reason), evidence=evidence, unusable=True, public=public
+        )
     if fault is None:
         return None
     questions, names = _diagnose(judging, case, trial, fault)
