@@ -4,7 +4,7 @@ PORT = 8000
 
 BIN = .venv/bin
 PY = $(BIN)/python
-PY_CODE = transformer_block grader tests bench book/_ext
+PY_CODE = transformer_block grader tests bench book/_ext book/runner
 
 .DEFAULT_GOAL := help
 .PHONY: help install book serve lab test lint test-site test-marking test-pretrained checks-report notebooks lock check-derived bench shots clean

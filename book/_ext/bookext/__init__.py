@@ -31,6 +31,9 @@ sheet, ``{claims} rmsnorm`` what its checks know.
 **A quiz**, ``{quiz} rmsnorm``, lets the reader choose among the answers that stand in
 ``book/quizzes/rmsnorm.yml``, and says of each why it is right or wrong; see ``quiz.py``.
 
+**Code that runs on the page**, ``{run} rmsnorm/rmsnorm_forward``, is an exercise of a sheet with
+buttons that run and check it; see ``run.py``.
+
 **A widget** is the last line of a code cell; its script and state are put into the page, and the
 loader is read on that page only. Whatever the page imports from ``transformer_block`` is run
 afresh when its source changes. A formula that KaTeX does not know, and a number without a label,
@@ -46,10 +49,11 @@ from bookext import (
     listings,
     questions,
     quiz,
+    run,
     vendor,
 )
 
-PARTS = (vendor, freshness, equations, formulas, listings, questions, quiz, answers, claims)
+PARTS = (vendor, freshness, equations, formulas, listings, questions, quiz, run, answers, claims)
 
 
 def setup(app):

@@ -8,6 +8,8 @@ from pathlib import Path
 
 from sphinx.errors import ExtensionError
 
+from bookext.pyodide import pyodide_files
+
 FOLDER = "_build/vendor"
 FONTS = ("source-serif-4", "source-sans-3", "source-code-pro")
 QUIZ = ("LICENSE", "styles.css", "helpers.js", "multiple_choice.js", "show_questions.js")
@@ -42,6 +44,7 @@ def wanted_files(root):
             for file in distribution("jupyterquiz").files
             if file.name in QUIZ
         },
+        **pyodide_files(npm),
         **_tree("katex", npm / "katex/dist", "katex.min.css", "fonts/*.woff2"),
         **_tree("katex", npm / "katex", "LICENSE"),
         **{
@@ -70,7 +73,11 @@ def _tree(name, folder, *patterns):
 
 def _copy_all(app, _config):
     root = Path(app.confdir)
-    for name, source in wanted_files(root).items():
+    try:
+        wanted = wanted_files(root)
+    except (OSError, ValueError) as error:
+        raise ExtensionError(str(error)) from error
+    for name, source in wanted.items():
         if not source.exists():
             raise ExtensionError(f"{source.relative_to(root)} is missing: run `make node_modules`.")
         _copy_if_changed(source, root / FOLDER / name)
