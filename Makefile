@@ -7,7 +7,7 @@ PY = $(BIN)/python
 PY_CODE = transformer_block grader tests bench book/_ext book/runner
 
 .DEFAULT_GOAL := help
-.PHONY: help install book serve lab test lint test-site test-marking test-pretrained checks-report notebooks lock check-derived bench shots clean
+.PHONY: help install book serve lab test lint test-site test-marking test-pretrained checks-report links notebooks lock check-derived bench shots clean
 
 help: ## show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' Makefile
@@ -54,6 +54,9 @@ test-pretrained: install ## the real model, fetched once: its logits and its wor
 
 checks-report: install ## how good the checks are, in figures, which are stored (REPORT=--check compares them)
 	$(PY) tests/checks_report.py $(REPORT)
+
+links: install ## ask every link to another site whether it is there
+	$(BIN)/jupyter-book build --builder linkcheck --keep-going .
 
 notebooks: install ## make notebooks/ from solutions/ and transformer_block/
 	$(PY) -m grader build

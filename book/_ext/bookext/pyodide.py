@@ -22,6 +22,7 @@ CORE = (
     "pyodide.asm.js",
     "pyodide.asm.wasm",
     "python_stdlib.zip",
+    "package.json",  # its licence, and where its source is
     "pyodide-lock.json",
 )
 PACKAGES = ("numpy", "matplotlib")  # with all that they need
