@@ -23,7 +23,8 @@ export function makeEditor({ parent, doc, label, onRun, onChange }) {
     bracketMatching(),
     syntaxHighlighting(classHighlighter),
     EditorView.lineWrapping,
-    EditorView.contentAttributes.of({ "aria-label": label }),
+    // It can be reached without tabindex too, but not every tool that looks for that knows it.
+    EditorView.contentAttributes.of({ "aria-label": label, tabindex: "0" }),
     EditorView.updateListener.of((update) => update.docChanged && onChange()),
   ];
   return new EditorView({ parent, state: EditorState.create({ doc, extensions }) });
