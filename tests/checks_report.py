@@ -222,8 +222,9 @@ def main(words):
     """
     keep, words = "--check" not in words, [word for word in words if word != "--check"]
     sheets = [sheet for sheet in authoring.sheets(ROOT) if not words or sheet.stem in words]
+    largest_first = sorted(sheets, key=lambda sheet: sheet.stat().st_size, reverse=True)
     with ProcessPoolExecutor(2) as pool:
-        scores = list(pool.map(score, sheets))
+        scores = sorted(pool.map(score, largest_first))
     print_scores(scores)
     trouble = [line for *_, lines in scores for line in lines]
     rows = [row for _, figures, _, _ in scores for row in figures.values()]
