@@ -162,12 +162,9 @@ class Jail:
 
     def _python(self):
         """Return the interpreter: that of the environment, by its real path."""
-        return [
-            str(Path(sys.prefix).resolve() / "bin" / Path(sys.executable).name),
-            "-B",
-            "-P",
-            "-s",
-        ]
+        prefix = Path(sys.prefix).resolve()
+        prefix = _inside(prefix) if self.mode == AUTO else prefix
+        return [str(prefix / "bin" / Path(sys.executable).name), "-B", "-P", "-s"]
 
     def _environment(self):
         """Return the environment of the sandbox: nothing of ours."""
@@ -202,11 +199,11 @@ class Jail:
                 words += ["--ro-bind", str(path), str(path)]
         words += ["--ro-bind-try", "/etc/ld.so.cache", "/etc/ld.so.cache"]
         for prefix in dict.fromkeys(_prefixes()):
-            for parent in reversed(prefix.parents[:-1]):
+            for parent in reversed(_inside(prefix).parents[:-1]):
                 words += ["--perms", "0755", "--dir", str(parent)]
-            words += ["--ro-bind", str(prefix), str(prefix)]
+            words += ["--ro-bind", str(prefix), str(_inside(prefix))]
         for package in _installed():
-            words += ["--tmpfs", str(package)]
+            words += ["--tmpfs", str(_inside(package))]
         words += ["--proc", "/proc", "--dev", "/dev", "--tmpfs", "/tmp"]
         words += ["--perms", "0755", "--tmpfs", "/cache"]
         words += ["--ro-bind", str(self.stage), "/sandbox"]
@@ -230,6 +227,11 @@ def _prefixes():
         path = Path(prefix).resolve()
         if not path.is_relative_to("/usr"):
             yield path
+
+
+def _inside(path):
+    """Return where a folder stands in the sandbox, whose /tmp is each submission's own."""
+    return Path("/python", *path.parts[1:]) if path.is_relative_to("/tmp") else path
 
 
 def _is_open_to_all():
