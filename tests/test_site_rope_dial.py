@@ -33,7 +33,7 @@ def score(dial):
 
 def test_it_stands_on_its_page(page, site_url):
     visit(page, f"{site_url}book/attention.html")
-    picture = page.locator(".tb-picture").first
+    picture = page.locator(".tb-picture:has(.tb-face)")
     expect(picture.locator(".tb-face")).to_have_count(4)
     assert score(picture) == three_digits([np.dot(*turned(5, 2))])[0]
 
