@@ -28,8 +28,6 @@ from rich.table import Table
 from grader import authoring
 from grader.checks import CheckFailed, check, exercises
 
-os.environ["TRANSFORMER_BLOCK_CACHE"] = os.devnull  # the cells of a sheet find no real model here
-
 ROOT = Path(__file__).parents[1]
 NOTES = ROOT / "tests/data/equivalent_mutants.toml"
 SCORES = ROOT / "tests/data/mutation_scores.json"
@@ -220,6 +218,7 @@ def main(words):
 
     Their figures are stored, or with ``--check`` compared with those that are.
     """
+    os.environ["TRANSFORMER_BLOCK_CACHE"] = os.devnull  # the cells of a sheet find no real model
     keep, words = "--check" not in words, [word for word in words if word != "--check"]
     sheets = [sheet for sheet in authoring.sheets(ROOT) if not words or sheet.stem in words]
     largest_first = sorted(sheets, key=lambda sheet: sheet.stat().st_size, reverse=True)
