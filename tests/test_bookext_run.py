@@ -85,7 +85,7 @@ def test_the_packed_course_is_what_a_learner_may_import_and_always_the_same(tmp_
         names = packed.namelist()
     assert {"transformer_block/rmsnorm.py", "grader/__init__.py"} < set(names)
     assert not [name for name in names if "engine/jail" in name or "widgets" in name]
-    assert STUDENT_SIDE
+    assert all(list(ROOT.glob(pattern)) for pattern in STUDENT_SIDE)
 
 
 @pytest.mark.parametrize("sheet", SHEETS)

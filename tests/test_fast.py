@@ -16,7 +16,7 @@ from block_cases import (
     torch_case,
 )
 
-from transformer_block import _memory
+from transformer_block import _memory, _threads
 from transformer_block.block import transformer_block_backward, transformer_block_forward
 from transformer_block.fast import fast_block_backward, fast_block_forward
 
@@ -26,7 +26,7 @@ LLAMA = (*ATTENTION, *SWIGLU, *NORMS)
 @pytest.fixture(params=["one thread", "two threads"], autouse=True)
 def threads(request, monkeypatch):
     n = 1 if request.param == "one thread" else 2
-    monkeypatch.setattr(_memory, "_threads", lambda least, entries: min(n, least))
+    monkeypatch.setattr(_threads, "_worth", lambda least, entries: min(n, least))
 
 
 def assert_same(got, want, tolerance=1e-12):
@@ -150,7 +150,7 @@ def test_an_error_in_any_thread_is_raised():
             raise ZeroDivisionError
 
     with pytest.raises(ZeroDivisionError):
-        _memory.at_once(work, 7, 1 << 60)
+        _threads.at_once(work, 7, 1 << 60)
 
 
 def test_weights_of_another_dtype_are_told():

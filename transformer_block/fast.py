@@ -20,21 +20,14 @@ products is mostly memory traffic, and that is what is saved:
 import numpy as np
 
 from transformer_block._fast_attention import attention_backward, attention_forward, make_turn
-from transformer_block._memory import (
-    PIECES,
-    at_once,
-    carve,
-    cut,
-    rows_of,
-    size_of,
-    weight_gradient,
-)
+from transformer_block._memory import PIECES, carve, cut, rows_of, size_of
 from transformer_block._require import (
     require_axes,
     require_heads,
     require_shape,
     require_weights,
 )
+from transformer_block._threads import at_once
 
 SLAB = 32  # rows: a few arrays of 32 rows of a hidden layer fit a cache of half a megabyte
 NAMES = ("W_q", "W_k", "W_v", "W_o", "W_gate", "W_up", "W_down", "attn_norm", "ffn_norm")
@@ -199,7 +192,7 @@ def _net_backward(dout, cache, grads, dresidual, spare, dgate, dup, dx):
 
     def matrices(share):
         for name, into, by in (("W_gate", x, dgate), ("W_up", x, dup), ("W_down", hidden, dout)):
-            weight_gradient(into, by, share, grads[name])
+            _weight_gradient(into, by, share, grads[name])
 
     grads["ffn_norm"][:] = sum(at_once(rows, len(x), x.size))
     at_once(matrices, len(x), x.size)
@@ -220,9 +213,9 @@ def _attend_backward(cache, grads, dresidual, spare, dmixed, dq, dk, dv, dscores
         return dweight
 
     def matrices(share):
-        weight_gradient(merged, dresidual, share, grads["W_o"])
+        _weight_gradient(merged, dresidual, share, grads["W_o"])
         for name, by in (("W_q", dq), ("W_k", dk), ("W_v", dv)):
-            weight_gradient(x, by, share, grads[name])
+            _weight_gradient(x, by, share, grads[name])
 
     grads["attn_norm"][:] = sum(at_once(rows, len(x), x.size))
     at_once(matrices, len(x), x.size)
@@ -232,6 +225,12 @@ def _part_of(norm, part):
     """Take the gain, and what some sequences left in the cache of `rmsnorm_forward`."""
     _, weight, inv_rms, normalized = norm
     return weight, _by_sequence(inv_rms)[part], _by_sequence(normalized)[part]
+
+
+def _weight_gradient(x, dout, share, dW):
+    """Fill the shared rows of dW, the gradient of the matrix in x @ W."""
+    part, dout = share(x.shape[-1]), dout.reshape(-1, dW.shape[-1])
+    np.matmul(rows_of(x)[:, part].T, dout, out=dW[part])
 
 
 def _slabs(n):

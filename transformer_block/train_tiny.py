@@ -9,7 +9,7 @@ from pathlib import Path
 
 import numpy as np
 
-from transformer_block._memory import one_thread
+from transformer_block._threads import one_thread
 from transformer_block._trees import flatten, tree_map
 from transformer_block.initialise import initialise_decoder
 from transformer_block.story import ALL, N_FACTS, alphabet, tell_story

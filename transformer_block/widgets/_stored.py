@@ -46,6 +46,19 @@ def tokens_of(tokens, T):
     return names
 
 
+def one_of(name, value, names):
+    """Return a value that is one of some names.
+
+    Raises
+    ------
+    traitlets.TraitError
+        If it is none of them.
+    """
+    if value not in names:
+        raise traitlets.TraitError(f"{name} must be one of {', '.join(names)}: got {value!r}")
+    return value
+
+
 def within(trait, value, count):
     """Return a number of one of so many things.
 

@@ -8,7 +8,14 @@ import traitlets
 
 from transformer_block.real_traces import SENTENCES, load_real_trace
 from transformer_block.widgets._base import self_contained, stylesheet
-from transformer_block.widgets._stored import YOURS, array_of, text_of, tokens_of, within
+from transformer_block.widgets._stored import (
+    YOURS,
+    array_of,
+    one_of,
+    text_of,
+    tokens_of,
+    within,
+)
 
 LONGEST = 128  # tokens
 LARGEST = 4_000_000  # weights
@@ -66,12 +73,7 @@ class AttentionMap(anywidget.AnyWidget):
 
     @traitlets.validate("text")
     def _check_text(self, proposal):
-        names = [text["name"] for text in self.texts]
-        if proposal.value not in names:
-            raise traitlets.TraitError(
-                f"text must be one of {', '.join(names)}: got {proposal.value!r}"
-            )
-        return proposal.value
+        return one_of("text", proposal.value, [text["name"] for text in self.texts])
 
     @traitlets.validate("layer", "head")
     def _check_head(self, proposal):

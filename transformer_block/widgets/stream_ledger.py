@@ -13,6 +13,7 @@ from transformer_block.widgets._base import self_contained, stylesheet
 from transformer_block.widgets._stored import (
     YOURS,
     array_of,
+    one_of,
     packed_arrays,
     text_of,
     tokens_of,
@@ -79,21 +80,14 @@ class StreamLedger(anywidget.AnyWidget):
         stored = STORED[model] if trace is None else None
         shown = stored() if stored else joined([given_run(trace, params, tokens, vocabulary)])
         names = [run["name"] for run in shown["runs"]]
-        text = moves.get("text", names[0])
-        if text not in names:
-            raise traitlets.TraitError(f"text must be one of {', '.join(names)}: got {text!r}")
+        text = one_of("text", moves.get("text", names[0]), names)
         run = shown["runs"][names.index(text)]
         start = {"text": text, "token": len(run["tokens"]) - 1, "place": run["places"] - 1}
         super().__init__(**shown, **{**start, **moves})
 
     @traitlets.validate("text")
     def _check_text(self, proposal):
-        names = [run["name"] for run in self.runs]
-        if proposal.value not in names:
-            raise traitlets.TraitError(
-                f"text must be one of {', '.join(names)}: got {proposal.value!r}"
-            )
-        return proposal.value
+        return one_of("text", proposal.value, [run["name"] for run in self.runs])
 
     @traitlets.validate("token", "place")
     def _check_cell(self, proposal):

@@ -18,6 +18,7 @@ All cells of a page share one Python. Only pages with such a cell load the scrip
 
 import hashlib
 import json
+import re
 import subprocess
 import sys
 import zipfile
@@ -31,8 +32,6 @@ SCRIPTS = "book/runner"
 TARGET = "_build/vendor/runner"
 STUDENT_SIDE = ("transformer_block/*.py", "transformer_block/data/*.csv", "grader/__init__.py",
                 "grader/ready.py", "grader/checks/**/*.py")  # fmt: skip
-LIBRARIES = ("@codemirror/view", "@codemirror/state", "@codemirror/commands",
-             "@codemirror/language", "@codemirror/lang-python", "@lezer/highlight")  # fmt: skip
 EPOCH = (1980, 1, 1, 0, 0, 0)  # the same bytes at every build
 
 
@@ -108,13 +107,23 @@ def _bundle(root, target):
     npm = root / "node_modules"
     entries = [root / SCRIPTS / name for name in ("run.js", "worker.js")]
     command = [npm / ".bin/esbuild", *entries, "--bundle", "--minify", "--format=esm"]
-    command += ["--loader:.py=text", f"--outdir={target}"]
+    meta = root / "_build/run-meta.json"
+    command += ["--loader:.py=text", f"--outdir={target}", f"--metafile={meta}"]
     path = {"PATH": f"{Path(sys.executable).parent}:/usr/bin:/bin"}  # esbuild starts from node
     done = subprocess.run(command, capture_output=True, text=True, env=path)
     if done.returncode:
         raise ExtensionError(f"the scripts of {SCRIPTS} do not build: {done.stderr.strip()}")
-    licences = (f"{name}\n\n{(npm / name / 'LICENSE').read_text('utf-8')}" for name in LIBRARIES)
+    read = json.loads(meta.read_text("utf-8"))["inputs"]
+    licences = (
+        f"{name}\n\n{(npm / name / 'LICENSE').read_text('utf-8')}" for name in _bundled(read)
+    )
     (target / "LICENSES.txt").write_text("\n\n".join(licences), "utf-8")
+
+
+def _bundled(paths):
+    """Name the packages of npm that some files belong to."""
+    found = (re.search(r"node_modules/((?:@[^/]+/)?[^/]+)/", path) for path in paths)
+    return sorted({package[1] for package in found if package})
 
 
 def _pack_course(root, target):
