@@ -53,7 +53,7 @@ test-pretrained: install ## the real model, fetched once: its logits and its wor
 	$(PY) -m pytest -m pretrained
 
 checks-report: install ## how good the checks are, in figures, which are stored (REPORT=--check compares them)
-	$(PY) tests/checks_report.py $(REPORT)
+	OPENBLAS_NUM_THREADS=1 $(PY) tests/checks_report.py $(REPORT)
 
 links: install ## ask every link to another site whether it is there
 	$(BIN)/jupyter-book build --builder linkcheck --keep-going .
