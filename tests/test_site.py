@@ -120,6 +120,8 @@ def test_an_equation_shows_its_number_and_references_lead_to_it(page, site_url):
 
 
 def test_the_first_address_leads_to_the_first_page(page, site_url):
+    front = page.request.get(site_url).text()
+    assert 'rel="icon"' in front  # without one, a browser asks the server's root for it
     page.goto(site_url)
     page.wait_for_url(f"{site_url}{PAGES[0]}.html")
 

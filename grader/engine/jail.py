@@ -230,8 +230,15 @@ def _prefixes():
 
 
 def _inside(path):
-    """Return where a folder stands in the sandbox, whose /tmp is each submission's own."""
-    return Path("/python", *path.parts[1:]) if path.is_relative_to("/tmp") else path
+    """Return where a folder stands in the sandbox.
+
+    What an environment lies in is nobody's business there, and /tmp is each submission's own. The
+    Python that it was made from knows its place by name and keeps it.
+    """
+    python = any(path.is_relative_to(place) for place in (Path(sys.base_prefix).resolve(), "/usr"))
+    if python and not path.is_relative_to("/tmp"):
+        return path
+    return Path("/python", *path.parts[1:])
 
 
 def _is_open_to_all():
