@@ -6,16 +6,19 @@ import hashlib
 import os
 import tempfile
 from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 
 from grader.collecting.candidates import answer_ids, find_submission
 from grader.engine.jail import AUTO
+from grader.engine.joining import digest_of, when_submitted
 from grader.engine.limits import Limits
 from grader.engine.master import load_masters
 from grader.engine.pool import Pool
 from grader.engine.reading import bytes_of
+from grader.engine.remembering import key_of, recall, remember
 from grader.engine.stage import set_stage
-from grader.engine.worker import Job, Submission, digest_of, when_submitted
+from grader.engine.worker import Job, Submission
 from grader.errors import UsageError, UserError
 from grader.records import (
     NOT_SUBMITTED,
@@ -136,9 +139,11 @@ def only_run(course):
 
 def _choose(course, students, db):
     """Return the students to mark; ``UsageError`` for one that nobody knows."""
+    folders = {path.name for path in course.folder.glob("submitted/[!.]*") if path.is_dir()}
+    if students and folders.issuperset(students):
+        return sorted(set(students))
     from grader.gradebook import read_students
 
-    folders = [path.name for path in course.folder.glob("submitted/[!.]*") if path.is_dir()]
     everybody = {*folders, *read_students(course, db)}
     for student in students or []:
         if student not in everybody:
@@ -191,8 +196,14 @@ def _mark(course, assignment, found, way, marked):
         return
     with tempfile.TemporaryDirectory(prefix="stage-") as stage:
         set_stage(Path(stage), masters.values())
-        job = Job(course.folder, assignment, Path(stage), _limits(course, way), way.mode)
-        with Pool(job, min(way.workers or os.cpu_count() or 1, len(todo))) as pool:
+        limits = _limits(course, way)
+        key = key_of(masters, limits, way.mode)
+        habits = recall(course.folder, assignment, key)
+        job = Job(course.folder, assignment, Path(stage), limits, way.mode, habits)
+        size = min(way.workers or os.cpu_count() or 1, len(todo))
+        with Pool(job, size, partial(remember, course.folder, assignment, key)) as pool:
+            import grader.gradebook  # noqa: F401 (takes a second, in which the workers start)
+
             yield from pool.mark(todo)
             marked.troubles = pool.troubles
 

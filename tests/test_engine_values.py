@@ -107,7 +107,7 @@ def test_a_subclass_of_an_array_arrives_as_a_plain_one():
 
 def test_what_cannot_cross_is_named_and_kept():
     facts = over(lambda: 3)
-    assert facts == {"kind": "function", "name": "<lambda>", "callable": True}
+    assert facts == {"kind": "function", "name": "<lambda>", "callable": True, "texts": None}
     owned = Owned()
     thing = Pair([1, 2])
     tree = Encoder(owned).encode(thing)

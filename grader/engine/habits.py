@@ -1,34 +1,15 @@
 """How a master's tests have to be run: found out by running them on the master's own answers."""
 
 import time
-from dataclasses import dataclass
 
 from grader.engine import master as roles
 from grader.engine.aligning import align
 from grader.engine.jail import Lost
 from grader.engine.reading import read
+from grader.engine.remembering import Habits
 from grader.engine.student import Student
 from grader.engine.testing import Tester, Verdict, uses_check
 from grader.records import PASSED, TIMED_OUT, WRONG
-
-
-@dataclass(frozen=True)
-class Habits:
-    """How the master's own tests have to be run, found out by running them on the master.
-
-    Parameters
-    ----------
-    sandboxed : frozenset of str
-        Graded cells that look at what does not cross: they run beside the student's code.
-    may_write : frozenset of str
-        Graded cells in which the right answer changes its arguments.
-    troubles : tuple of str
-        What the author of the tests should mend.
-    """
-
-    sandboxed: frozenset = frozenset()
-    may_write: frozenset = frozenset()
-    troubles: tuple = ()
 
 
 def learn_habits(master, jail, limits):

@@ -4,6 +4,7 @@ import importlib
 import time
 import warnings
 
+from grader.engine.carrying import texts_of
 from grader.engine.far import values
 from grader.engine.far.errors import describe_error
 from grader.engine.far.notebook import MOST_WARNINGS
@@ -32,21 +33,23 @@ class Link:
         self.sock = sock
         self.peer = Peer(sock, self._stand_in, self._serve)
         self.peer.line.watch = watch
+        self.peer.owned.texts_of = lambda thing: texts_of(thing, self.free)
         self.untold = False  # whether a test looked for something that does not cross
         self.wrote = False  # whether a call changed its arguments
         self.write_back = True
         self.lent = {}  # library functions that may be called, and what they would give away
         self.judged = frozenset()  # names that are judged now
+        self.free = frozenset()  # what is lent and may go over: it gives away nothing any more
         self.written = Written()
         self.deadline = time.monotonic()
 
-    def begin_test(self, judged, write_back):
+    def begin_test(self, judged, write_back, free=frozenset()):
         """Get ready for a graded cell: what an earlier one handed over can be called no more.
 
         A test may hand over the very function that another one asks for.
         """
         self.untold = self.wrote = False
-        self.judged, self.write_back = judged, write_back
+        self.judged, self.write_back, self.free = judged, write_back, free
         self.peer.owned.let_go()
 
     def close(self):
@@ -126,7 +129,7 @@ class Link:
         """Answer a call of a function that was passed as an argument."""
         try:
             if kind == "lend":
-                return {"value": self._lend(request)}
+                return self._lend(request)
             if kind != "call":
                 raise Garbled("no such request")
             function, args = request["function"], request["args"]
@@ -143,7 +146,9 @@ class Link:
             raise RuntimeError(f"{dotted} is not there while this answer is judged")
         module, _, name = dotted.rpartition(".")
         function = getattr(importlib.import_module(module), name)
-        return function(*request["args"], **request["kwargs"])
+        if dotted in self.free:
+            return {"texts": texts_of(function, self.free)}
+        return {"value": function(*request["args"], **request["kwargs"])}
 
     def _stand_in(self, number, facts, value):
         """Make what stands for an object over there."""

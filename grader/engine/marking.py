@@ -9,9 +9,10 @@ from functools import partial
 from grader.engine import master as roles
 from grader.engine.aligning import align
 from grader.engine.composing import compose, error_output, outputs_of, shown_by_test, stream
-from grader.engine.habits import Habits, test_inside
+from grader.engine.habits import test_inside
 from grader.engine.jail import Lost
 from grader.engine.reading import LARGEST, Unreadable, read
+from grader.engine.remembering import Habits
 from grader.engine.student import Student
 from grader.engine.suspicions import suspicions
 from grader.engine.testing import Tester, Verdict

@@ -139,6 +139,15 @@ class Master:
         """Return the names that the answers judged by a graded cell define."""
         return frozenset().union(*(answer.names[0] for answer in self.answers_of(cell)))
 
+    def free_before(self, names):
+        """Return what is lent and gives away nothing that these graded cells judge."""
+        judged = frozenset().union(*(self._judged[name] for name in names))
+        return frozenset(dotted for dotted, gives in self.lent.items() if not gives & judged)
+
+    @cached_property
+    def _judged(self):
+        return {cell.name: self.judged_by(cell) for cell in self.scored if cell.role == GRADED}
+
     @cached_property
     def lent(self):
         """Library functions that the sheet hands out although they give away what it asks."""

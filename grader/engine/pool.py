@@ -1,6 +1,8 @@
 """Workers side by side: whoever is free takes the next submission."""
 
+import contextlib
 import multiprocessing
+from dataclasses import replace
 from multiprocessing.connection import wait
 
 from grader.engine import worker
@@ -24,10 +26,10 @@ BAD_MASTER = (
 class _Hand:
     """One worker as its parent sees it."""
 
-    def __init__(self, job):
+    def __init__(self, job, learns=True):
         context = multiprocessing.get_context("spawn")
         self.pipe, far = context.Pipe()
-        self.process = context.Process(target=worker.serve, args=(far, job), daemon=True)
+        self.process = context.Process(target=worker.serve, args=(far, job, learns), daemon=True)
         self.process.start()
         far.close()
         self.submission = None
@@ -54,22 +56,32 @@ class Pool:
         What every worker is started for.
     size : int
         How many there are.
+    learned : callable
+        Called with the habits that the first worker found out.
     """
 
-    def __init__(self, job, size):
-        self.job, self.size = job, size
+    def __init__(self, job, size, learned=lambda habits: None):
+        self.job, self.size, self.learned = job, size, learned
         self.hands = []
-        self.troubles = []  # what the author of the tests should know
 
     def __enter__(self):
         """Start the workers."""
-        self.hands = [_Hand(self.job) for _ in range(self.size)]
+        self.hands = [_Hand(self.job, number == 0) for number in range(self.size)]
         return self
 
     def __exit__(self, *trouble):
         """End the workers, and with them everything that they started."""
         for hand in self.hands:
             hand.end()
+
+    @property
+    def troubles(self):
+        """What the author of the tests should know."""
+        return [
+            f"{cell} looks at what does not leave the sandbox: it runs inside"
+            for habits in (self.job.habits or {}).values()
+            for cell in sorted(habits.sandboxed)
+        ]
 
     def mark(self, submissions):
         """Yield the records of submissions as they are done."""
@@ -95,11 +107,20 @@ class Pool:
             raise UserError(BAD_MASTER.format(sheet=self.job.assignment, why=said))
         record = None if not hand.ready else said
         if not hand.ready:
-            hand.ready, self.troubles = True, said
-        hand.submission = None
+            self._learn(said)
+        hand.ready, hand.submission = True, None
         if waiting:
             hand.give(waiting.pop())
         return record
+
+    def _learn(self, habits):
+        """Tell all workers what the first one has found out."""
+        if self.job.habits is None:
+            self.job = replace(self.job, habits=habits)
+            self.learned(habits)
+            for other in self.hands[1:]:
+                with contextlib.suppress(OSError):  # one that has died is noticed later
+                    other.pipe.send(habits)
 
     def _replace(self, hand):
         """Start a worker in the place of one that died; its submission is told as not marked."""

@@ -74,11 +74,17 @@ class Tester:
     namespace: dict = field(default_factory=lambda: {"__name__": "__main__"})
     ran: set = field(default_factory=set)
     broken: dict = field(default_factory=dict)  # names that a failed cell should have defined
+    to_come: set = field(init=False)  # names of graded cells, in whatever order they stand
+
+    def __post_init__(self):
+        """Begin with all of the master's graded cells before this notebook."""
+        self.to_come = {cell.name for cell in self.master.scored if cell.role == roles.GRADED}
 
     def test(self, cell):
         """Run a graded cell; return its `Verdict`."""
         started = time.monotonic()
         verdict = self._test(cell)
+        self.to_come.discard(cell.name)
         verdict.seconds = time.monotonic() - started
         return verdict
 
@@ -89,7 +95,8 @@ class Tester:
         try:
             with self.student.at_work(cell.seconds) as link:
                 write_back = cell.name in self.may_write or uses_check(cell)
-                link.begin_test(self.master.judged_by(cell), write_back)
+                free = self.master.free_before(self.to_come)
+                link.begin_test(self.master.judged_by(cell), write_back, free)
                 with _collecting(shown), time_limit(link.left + GRACE) as clock:
                     value = self._run(cell, link)
                 if clock.error:

@@ -3,6 +3,7 @@
 import ast
 import copy
 import shutil
+from functools import cache
 from pathlib import Path
 
 import transformer_block
@@ -118,6 +119,35 @@ def lent(asked, handed_out, library=LIBRARY):
         if reached & asked:
             found[dotted] = frozenset(reached & asked)
     return found
+
+
+@cache
+def bodies(dotted, library=LIBRARY):
+    """Return the source of a function of the library and of every function that it reaches.
+
+    Parameters
+    ----------
+    dotted : str
+        Its full name.
+    library : Path
+        The package's folder.
+
+    Returns
+    -------
+    texts : list of [str, str]
+        Full name of a module and source of one function, itself the last.
+    """
+    home, _, name = dotted.rpartition(".")
+    reached = _reached(_uses(library), [name])
+    texts = [
+        [f"{library.name}.{file.stem}", ast.unparse(node)]
+        for file in sorted(library.glob("*.py"))
+        for node in ast.parse(file.read_text("utf-8")).body
+        if isinstance(node, ast.FunctionDef) and node.name in reached
+    ]
+    is_it = [module == home and f"def {name}(" in text for module, text in texts]
+    itself = texts.pop(is_it.index(True))
+    return [*texts, itself]
 
 
 def write_library(folder, asked, handed_out=frozenset(), library=LIBRARY):

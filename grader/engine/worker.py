@@ -6,13 +6,13 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from grader.engine.jail import AUTO, Jail, NoSandbox
+from grader.engine.joining import join
 from grader.engine.limits import Limits
 from grader.engine.master import load_masters
 from grader.engine.processes import bound_memory, die_with_parent, leave_terminal
 from grader.engine.pulse import Pulse, hear
 from grader.engine.reading import bytes_of
 from grader.files import write_whole
-from grader.late import read_time
 from grader.records import CRASHED, FAILED, TIMED_OUT, Record, write_record
 
 TRIES = 2  # a computer's trouble is tried again once, and is never a student's
@@ -35,6 +35,8 @@ class Job:
         Bounds on a submission.
     mode : str
         As in `Jail`.
+    habits : dict, optional
+        Of the masters, by name of the notebook; found out by the first worker otherwise.
     """
 
     folder: Path
@@ -42,6 +44,7 @@ class Job:
     stage: Path
     limits: Limits
     mode: str = AUTO
+    habits: dict | None = None
 
 
 @dataclass(frozen=True)
@@ -66,13 +69,15 @@ class Submission:
     submitted: str | None = None
 
 
-def serve(pipe, job):
-    """Work in the worker's process: learn the master's habits, then mark whatever is sent."""
+def serve(pipe, job, learns=True):
+    """Work in the worker's process: say or hear the master's habits, then mark what is sent."""
     die_with_parent()
     leave_terminal()
     try:
         with _Workshop(job) as workshop:
-            pipe.send(workshop.troubles)
+            workshop.jail.wait_until_ready()
+            workshop.habits = job.habits or (workshop.learn() if learns else pipe.recv())
+            pipe.send(workshop.habits)
             while True:
                 pipe.send(workshop.mark(pipe.recv()))
     except (NoSandbox, BadMaster) as trouble:
@@ -89,30 +94,32 @@ class _Workshop:
     """A sandbox, the masters, and what was learned about them."""
 
     def __init__(self, job):
-        self.job = job
+        self.job, self.habits = job, None
         self.masters = load_masters(job.folder, job.assignment)
 
     def __enter__(self):
-        from grader.engine.habits import learn_habits  # NumPy and the checks, while it starts
-
+        """Start the sandbox; NumPy and the checks are loaded beside it, once for all forks."""
         self.jail = self._new_jail()
-        limits = self.job.limits
-        self.habits = {
-            name: learn_habits(master, self.jail, limits) for name, master in self.masters.items()
-        }
-        troubles = [told for habits in self.habits.values() for told in habits.troubles]
-        if troubles:
-            self.jail.__exit__()
-            raise BadMaster("; ".join(troubles))
-        self.troubles = [
-            f"{cell} looks at what does not leave the sandbox: it runs inside"
-            for habits in self.habits.values()
-            for cell in sorted(habits.sandboxed)
-        ]
+        from grader.engine import habits, marking, remarks  # noqa: F401
+
         return self
 
     def __exit__(self, *trouble):
+        """End the sandbox."""
         self.jail.__exit__(*trouble)
+
+    def learn(self):
+        """Find out how the masters' tests have to be run; `BadMaster` if their answers fail."""
+        from grader.engine.habits import learn_habits
+
+        found = {
+            name: learn_habits(master, self.jail, self.job.limits)
+            for name, master in self.masters.items()
+        }
+        troubles = [told for habits in found.values() for told in habits.troubles]
+        if troubles:
+            raise BadMaster("; ".join(troubles))
+        return found
 
     def _new_jail(self):
         given = self.job.folder / "release" / self.job.assignment
@@ -213,36 +220,3 @@ class _Workshop:
                 write_whole(path, data)
         write_record(self.job.folder, record)
         return record
-
-
-def join(records, submission):
-    """Make one record of a student's notebooks: unreadable if one of them is."""
-    failed = [record for record in records if record.status == FAILED]
-    first = (failed or records)[0]
-    cells = () if failed else tuple(cell for record in records for cell in record.cells)
-    answers = () if failed else tuple(one for record in records for one in record.answers)
-    return replace(
-        first,
-        cells=cells,
-        answers=answers,
-        notes=submission.notes + tuple(note for record in records for note in record.notes),
-        submission=digest_of(record.submission for record in records),
-        master=digest_of(record.master for record in records),
-        submitted=submission.submitted,
-        seconds=round(sum(record.seconds for record in records), 3),
-    )
-
-
-def digest_of(digests):
-    """Return one digest for several; one alone stays what it is."""
-    return "+".join(digests)
-
-
-def when_submitted(folder):
-    """Read nbgrader's ``timestamp.txt``; ``None`` if there is none that can be read."""
-    try:
-        text = (folder / "timestamp.txt").read_text("utf-8").strip()
-        moment = read_time(text)
-    except (OSError, ValueError, KeyError):
-        return None
-    return moment.isoformat()

@@ -9,21 +9,25 @@ from grader.checks.block.errors import (
 )
 from grader.checks.engine import witness
 from grader.checks.engine.exercise import Case, Claim, Exercise, by_name
+from grader.checks.engine.travelling import travels
 from transformer_block.gradcheck import STEP, gradient_check
 
 CLOSE = 1e-5  # of an error: differences of one loss agree far better
 
 
+@travels
 def layer_loss(t):
     """Give the loss of a layer with a gain: three tensors, of which one is small."""
     return float(np.sum(np.sin(t["x"] @ t["W"]) * t["gain"]) + np.sum(t["W"]) ** 2 / 50)
 
 
+@travels
 def two_loss(t):
     """Give a loss of a matrix and of a tensor that it does not depend on."""
     return float(np.sum(np.sin(t["matrix"])) + 0 * np.sum(t["unused"]))
 
 
+@travels
 def uneven_loss(t):
     """Give a loss that hears a large tensor loudly and a single number hardly."""
     return float(np.sum(np.cos(t["big"])) + 1e-3 * np.sum(np.sin(t["small"])))

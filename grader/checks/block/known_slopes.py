@@ -2,28 +2,33 @@
 
 import numpy as np
 
+from grader.checks.engine.travelling import travels
 from transformer_block.gradcheck import STEP
 
 
-def _ramp(t):
-    """Weigh every entry otherwise, in the order of its place."""
-    return 1.0 + np.arange(t.size).reshape(t.shape) / 3
-
-
+@travels
 def waves(t):
     """Add up sines, so that slopes have both signs and no derivative is zero."""
-    return float(np.sum(np.sin(t) * _ramp(t)))
+    return float(np.sum(np.sin(t) * (1.0 + np.arange(t.size).reshape(t.shape) / 3)))
 
 
+@travels
 def bowl(t):
     """Give a quadratic function in which every two entries meet."""
     flat = np.asarray(t).reshape(-1)
-    return float(np.sum(flat) ** 2 / 2 + np.sum(flat * flat * _ramp(flat)) + 5.0)
+    squares = flat * flat * (1.0 + np.arange(flat.size) / 3)
+    return float(np.sum(flat) ** 2 / 2 + np.sum(squares) + 5.0)
 
 
+@travels
 def cubes(t):
     """Add up third powers: a central difference is off by the square of the step."""
-    return float(np.sum(t * t * t * _ramp(t)))
+    return float(np.sum(t * t * t * (1.0 + np.arange(t.size).reshape(t.shape) / 3)))
+
+
+def _ramp(t):
+    """Weigh every entry otherwise, in the order of its place, as the functions do."""
+    return 1.0 + np.arange(t.size).reshape(t.shape) / 3
 
 
 def _waves_slope(t, h):

@@ -21,6 +21,7 @@ LONGEST_NAME = 200
 ALIGNMENT = 16
 PLAIN = (bool, float, str, type(None))
 KINDS = "?bhilqBHILQefdgFD"  # the type codes of the numbers of NumPy that may cross
+DTYPES = {np.dtype(order + kind).str: np.dtype(order + kind) for kind in KINDS for order in "<>"}
 NAMED_TYPES = {kind.__name__: kind for kind in (bool, int, float, complex, str, list, tuple, dict)}
 PACKAGE = "transformer_block"  # its dataclasses cross as themselves
 
@@ -32,6 +33,7 @@ class Owned:
         self.objects = []
         self.numbers = {}
         self.since = 0  # the number from which on objects are held still
+        self.texts_of = lambda thing: None  # the source of what may run on the other side
 
     def number(self, thing):
         """Return the number of an object; the same object has one number."""
@@ -128,29 +130,34 @@ class Encoder:
         return {"t": kind, "v": [self.encode(item, depth + 1) for item in items]}
 
     def _dict(self, value, depth):
-        pairs = [
-            [self.encode(k, depth + 1), self.encode(v, depth + 1)] for k, v in dict.items(value)
-        ]
-        return {"t": "dict", "v": pairs}
+        depth += 1
+        encode = self.encode
+        return {
+            "t": "dict",
+            "v": [[encode(k, depth), encode(v, depth)] for k, v in dict.items(value)],
+        }
 
     def _array(self, array):
         """Encode an array with the layout that it has: order of axes, gaps, whether writable."""
         plain = np.asarray(array).view(np.ndarray)
+        flags = plain.flags
+        if flags.c_contiguous and flags.writeable:
+            place = self._part(plain.tobytes())
+            return {"t": "plain", "d": plain.dtype.str, "s": list(plain.shape), "n": place}
         order = sorted(range(plain.ndim), key=lambda axis: -abs(plain.strides[axis]))
         turned = plain.transpose(order)
         facts = {"t": "array", "d": plain.dtype.str, "s": list(turned.shape), "o": order}
         facts["g"] = not turned.flags.c_contiguous
         facts["w"] = bool(plain.flags.writeable)
-        return facts | {"n": self._part(np.ascontiguousarray(turned).reshape(-1).view(np.uint8))}
+        return facts | {"n": self._part(turned.tobytes())}
 
     def _part(self, data):
         """Add raw bytes; return where they start and how many they are."""
-        view = memoryview(data).cast("B") if len(data) else memoryview(b"")
         gap = -self.size % ALIGNMENT
         start = self.size + gap
-        self.parts += [bytes(gap), view] if gap else [view]
-        self.size = start + len(view)
-        return [start, len(view)]
+        self.parts += [bytes(gap), data] if gap else [data]
+        self.size = start + len(data)
+        return [start, len(data)]
 
     def _kept(self, value, depth=0):
         """Keep a value here; what a tuple, list or dict of another class holds crosses too."""
@@ -162,6 +169,9 @@ class Encoder:
             "f": str(getattr(value, "__name__", kind.__name__))[:LONGEST_NAME],
             "c": callable(value),
         }
+        texts = self.owned.texts_of(value)
+        if texts:
+            tree["x"] = texts
         for plain in (tuple, list, dict, float, int, str):
             if isinstance(value, plain) and kind is not plain:
                 tree["v"] = self.encode(plain(value), depth + 1)
@@ -231,6 +241,13 @@ class Decoder:
     def _read_dict(self, tree, depth):
         return {self(k, depth + 1): self(v, depth + 1) for k, v in tree["v"]}
 
+    def _read_plain(self, tree, depth):
+        """Read an array whose numbers stand in the order of its axes; it may be written to."""
+        dtype, shape, data = _dtype(tree["d"]), _shape(tree["s"]), self._bytes(tree)
+        if math.prod(shape) * dtype.itemsize != len(data):
+            raise Garbled("an array of another size")
+        return np.ndarray(shape, dtype, data)
+
     def _read_array(self, tree, depth):
         dtype, shape, order = _dtype(tree["d"]), _shape(tree["s"]), tree["o"]
         data = self._bytes(tree)
@@ -290,6 +307,7 @@ class Decoder:
         if type(number) is not int or number < 0:
             raise Garbled("no number")
         facts = {"kind": _name(tree["k"]), "name": _name(tree["f"]), "callable": tree["c"] is True}
+        facts["texts"] = tree.get("x")
         value = self(tree["v"], depth + 1) if "v" in tree else None
         return self.stand_in(number, facts, value)
 
@@ -312,12 +330,9 @@ def _modules():
 
 
 def _dtype(text):
-    if not isinstance(text, str) or len(text) > 4:
-        raise Garbled("no dtype")
-    dtype = np.dtype(text)
-    if dtype.char not in KINDS:
+    if not isinstance(text, str) or text not in DTYPES:
         raise Garbled("no dtype of numbers")
-    return dtype
+    return DTYPES[text]
 
 
 def _shape(axes):

@@ -12,6 +12,8 @@ HEAD = struct.Struct("<4sIQ")
 MAGIC = b"blk1"
 MOST_TREE = 32 << 20  # bytes of JSON in one frame
 MOST_BYTES = 256 << 20  # bytes of arrays in one frame
+LEAST_READ, MOST_READ = 1 << 16, 1 << 20  # bytes that are asked of the socket at a time
+SMALL = 1 << 16  # bytes of arrays that are sent together with their tree
 GLANCE = 0.25  # seconds between two looks at what the other side is doing
 
 
@@ -45,18 +47,18 @@ class Line:
         self.deadline = None  # on the clock of `time.monotonic`
         self.watch = None  # called now and then, whether something comes or not
         self.looked = 0.0
+        self.came = bytearray()  # bytes that are read and not yet asked for
 
     def send(self, tree, parts=()):
         """Send a tree and the bytes that it refers to."""
         text = json.dumps(tree, separators=(",", ":")).encode("ascii")
-        size = sum(memoryview(part).nbytes for part in parts)
+        size = sum(map(len, parts))
         if len(text) > MOST_TREE or size > MOST_BYTES:
             raise TooMuch("more data than one message may hold")
         try:
             self._wait()
-            self.sock.sendall(HEAD.pack(MAGIC, len(text), size) + text)
-            for part in parts:
-                self.sock.sendall(part)
+            for block in _blocks([HEAD.pack(MAGIC, len(text), size), text, *parts], size):
+                self.sock.sendall(block)
         except TimeoutError as trouble:
             raise Late from trouble
         except OSError as trouble:
@@ -75,12 +77,12 @@ class Line:
         return tree, self._read(size)
 
     def _read(self, size):
-        """Read exactly this many bytes."""
-        data = bytearray()
-        while len(data) < size:
-            chunk = bytearray(min(size - len(data), 1 << 20))
+        """Return exactly this many bytes; what came with them waits for the next call."""
+        while len(self.came) < size:
+            chunk = bytearray(min(max(size - len(self.came), LEAST_READ), MOST_READ))
             count = self._read_into(chunk)
-            data += memoryview(chunk)[:count]
+            self.came += memoryview(chunk)[:count]
+        data, self.came = self.came[:size], self.came[size:]
         return data
 
     def _read_into(self, chunk):
@@ -115,6 +117,11 @@ class Line:
         if left <= 0:
             raise Late
         self.sock.settimeout(left if most is None else min(left, most))
+
+
+def _blocks(parts, size):
+    """Join parts that are small: every call of the system costs more than a copy."""
+    return [b"".join(parts)] if size < SMALL else parts
 
 
 def pair():
