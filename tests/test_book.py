@@ -41,6 +41,12 @@ def test_every_equation_number_and_every_label_stands_once():
         assert [key for key, count in counts.items() if count > 1] == []
 
 
+def test_a_class_is_a_name_and_no_text():
+    """What is joined to the line ``:class: tip`` is not shown to any reader."""
+    options = [option for page in SOURCES for option in OPTION.findall(page.read_text("utf-8"))]
+    assert {value for name, value in options if name == "class"} <= {"derivation", "note", "tip"}
+
+
 def test_a_label_begins_with_the_name_of_its_page():
     wrong = [
         (number, label, page)
