@@ -51,16 +51,11 @@ def embedding_backward(dout, cache):
     ------
     ValueError
         If ``dout`` does not have the shape of the rows.
-
-    Notes
-    -----
-    ``dweight[ids] += dout`` keeps only one of several positions with the same id;
-    ``np.add.at`` adds them all.
     """
     ids, weight = cache
     require_shape("dout", dout, (*np.shape(ids), weight.shape[1]))
     dweight = np.zeros_like(weight)
-    np.add.at(dweight, ids, dout)
+    np.add.at(dweight, ids, dout)  # where += would keep one of several positions with one id
     return dweight
 
 

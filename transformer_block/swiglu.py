@@ -40,7 +40,7 @@ def silu(x):
 
 
 def silu_derivative(x):
-    """Give the slope of SiLU: σ(x) (1 + x (1 - σ(x))).
+    """Give the slope of SiLU, the factor that the way back through a gate needs.
 
     Parameters
     ----------
