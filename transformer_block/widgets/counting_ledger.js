@@ -28,7 +28,7 @@ const SLIDERS = {
   d_ff: ["width of the net h", { min: 64, max: 32768, step: 64 }],
   n_layers: ["layers L", { min: 1, max: 128 }],
   n_heads: ["query heads H", { min: 1, max: 128 }],
-  n_kv_heads: ["key heads G", { min: 1, max: 128 }],
+  n_kv_heads: ["key heads", { min: 1, max: 128 }],
   vocab_rows: ["vocabulary V", { min: 256, max: 262144 }],
 };
 const CONTEXT = { min: 7, max: 20, from: (power) => 2 ** power, at: Math.log2 };
