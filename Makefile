@@ -69,7 +69,7 @@ check-derived: install ## make every derived file again and compare the bytes
 	.ci/check-derived
 
 bench: book ## measure speed, both sides in one run, and print ratios
-	for measured in block generate redraw grading; do $(PY) bench/$$measured.py || exit; done
+	for measured in block generate redraw grading kills; do $(PY) bench/$$measured.py || exit; done
 
 shots: book ## take pictures of every page and every widget into _build/shots
 	$(PY) tests/shots.py
