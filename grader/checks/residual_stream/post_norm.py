@@ -1,10 +1,12 @@
 """The post-norm update of 2017: its claims and the ways it goes wrong."""
 
-from grader.checks.engine.exercise import Claim, Exercise, Mistake, by_name
-from grader.checks.engine.judges import keeps_dtype, leaves_arguments
-from grader.checks.residual_stream import updates
-from grader.checks.residual_stream.formulas import fresh
-from grader.checks.residual_stream.updates import out, wrong_norms
+from grader.checks.engine.exercise import Claim, Mistake
+from grader.checks.residual_stream.updates import (
+    out,
+    silent_then_normed,
+    update_exercise,
+    wrong_norms,
+)
 from transformer_block.residual_stream import post_norm_update
 
 
@@ -71,37 +73,14 @@ MISTAKES = (
     *wrong_norms(_right),
 )
 
-POST_NORM = Exercise(
-    name="post_norm_update",
-    returns=("out",),
-    reference=lambda x, sublayer, weight, eps: {
-        "out": post_norm_update(x, fresh(sublayer), weight, eps)
-    },
-    claims=by_name(
-        Claim("value", "The sum of stream and write is normalised.", updates.value, ("out",)),
-        Claim(
-            "silent",
-            "A sublayer that writes zeros leaves the normalised stream, and not the stream.",
-            updates.silent_then_normed,
-            ("out",),
-        ),
-        Claim(
-            "tokens",
-            "Each token has a norm of its own, and the sublayer sees all tokens at once.",
-            updates.tokens,
-            ("out",),
-        ),
-        Claim("once", "The sublayer is asked once.", updates.once, ("out",)),
-        Claim(
-            "types", "float32 goes in and float32 comes out.", updates.types, ("out",), keeps_dtype
-        ),
-        Claim(
-            "untouched",
-            "x is left as it was, and what belongs to the sublayer too.",
-            updates.untouched,
-            ("out",),
-            leaves_arguments,
-        ),
+POST_NORM = update_exercise(
+    post_norm_update,
+    "The sum of stream and write is normalised.",
+    Claim(
+        "silent",
+        "A sublayer that writes zeros leaves the normalised stream, and not the stream.",
+        silent_then_normed,
+        ("out",),
     ),
-    mistakes=MISTAKES,
+    MISTAKES,
 )

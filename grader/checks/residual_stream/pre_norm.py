@@ -1,10 +1,14 @@
 """The pre-norm update, equation (22.1): its claims and the ways it goes wrong."""
 
-from grader.checks.engine.exercise import Claim, Exercise, Mistake, by_name
-from grader.checks.engine.judges import keeps_dtype, leaves_arguments
-from grader.checks.residual_stream import updates
-from grader.checks.residual_stream.formulas import fresh, norm
-from grader.checks.residual_stream.updates import out, out_with, wrong_norms
+from grader.checks.engine.exercise import Claim, Mistake
+from grader.checks.residual_stream.formulas import norm
+from grader.checks.residual_stream.updates import (
+    out,
+    out_with,
+    silent,
+    update_exercise,
+    wrong_norms,
+)
 from transformer_block.residual_stream import pre_norm_update
 
 
@@ -87,37 +91,14 @@ MISTAKES = (
     *wrong_norms(_right),
 )
 
-PRE_NORM = Exercise(
-    name="pre_norm_update",
-    returns=("out",),
-    reference=lambda x, sublayer, weight, eps: {
-        "out": pre_norm_update(x, fresh(sublayer), weight, eps)
-    },
-    claims=by_name(
-        Claim("value", "The update is that of (22.1).", updates.value, ("out",)),
-        Claim(
-            "identity",
-            "A sublayer that writes zeros leaves the stream as it is, bit for bit.",
-            updates.silent,
-            ("out",),
-        ),
-        Claim(
-            "tokens",
-            "Each token has a norm of its own, and the sublayer sees all tokens at once.",
-            updates.tokens,
-            ("out",),
-        ),
-        Claim("once", "The sublayer is asked once.", updates.once, ("out",)),
-        Claim(
-            "types", "float32 goes in and float32 comes out.", updates.types, ("out",), keeps_dtype
-        ),
-        Claim(
-            "untouched",
-            "x is left as it was, and what belongs to the sublayer too.",
-            updates.untouched,
-            ("out",),
-            leaves_arguments,
-        ),
+PRE_NORM = update_exercise(
+    pre_norm_update,
+    "The update is that of (22.1).",
+    Claim(
+        "identity",
+        "A sublayer that writes zeros leaves the stream as it is, bit for bit.",
+        silent,
+        ("out",),
     ),
-    mistakes=MISTAKES,
+    MISTAKES,
 )

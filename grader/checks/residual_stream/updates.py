@@ -3,7 +3,8 @@
 import numpy as np
 
 from grader.checks.engine import witness
-from grader.checks.engine.exercise import Case, Mistake
+from grader.checks.engine.exercise import Case, Claim, Exercise, Mistake, by_name
+from grader.checks.engine.judges import keeps_dtype, leaves_arguments
 from grader.checks.residual_stream.formulas import (
     alone,
     asked_twice,
@@ -31,7 +32,7 @@ def draw(rng, about, leading=1, *, scale=1.0, eps=1e-5, written=1.0, fickle=Fals
     return Case(inputs, about, tolerance)
 
 
-def value(rng):
+def value_cases(rng):
     """Yield streams of several sizes, and an ε that can be seen."""
     yield draw(rng, "ordinary rows")
     yield draw(rng, "a stream of size 30", scale=30.0)
@@ -159,4 +160,51 @@ def wrong_norms(update):
             "How often do you add what the sublayer wrote?",
             out(lambda x, f, n: update(x, lambda t: 2 * f(t), n)),
         ),
+    )
+
+
+def update_exercise(update, value, silence, mistakes):
+    """Make the exercise of one of the updates.
+
+    Parameters
+    ----------
+    update : callable
+        The right one.
+    value : str
+        What the claim on its value says.
+    silence : Claim
+        On a sublayer that writes zeros: there the two updates differ.
+    mistakes : tuple of Mistake
+        Its catalogue.
+
+    Returns
+    -------
+    exercise : Exercise
+        With the claims that both updates have.
+    """
+    ours = ("out",)
+    return Exercise(
+        name=update.__name__,
+        returns=ours,
+        reference=lambda x, sublayer, weight, eps: {"out": update(x, fresh(sublayer), weight, eps)},
+        claims=by_name(
+            Claim("value", value, value_cases, ours),
+            silence,
+            Claim(
+                "tokens",
+                "Each token has a norm of its own, and the sublayer sees all tokens at once.",
+                tokens,
+                ours,
+            ),
+            Claim("once", "The sublayer is asked once.", once, ours),
+            Claim("types", "float32 goes in and float32 comes out.", types, ours, keeps_dtype),
+            Claim(
+                "untouched",
+                "x is left as it was, and what belongs to the sublayer too.",
+                untouched,
+                ours,
+                leaves_arguments,
+            ),
+        ),
+        mistakes=mistakes,
     )
