@@ -20,7 +20,8 @@ from grader.engine.marking import _kept, mark
 from grader.engine.reading import read
 from grader.engine.stage import set_stage
 from grader.engine.student import Student
-from grader.engine.telling import error_from
+from grader.engine.telling import Written, error_from
+from grader.engine.withheld import NOT_GIVEN
 
 LIMITS = Limits(seconds=20.0)
 pytestmark = pytest.mark.marking
@@ -116,8 +117,27 @@ def test_another_name_for_the_same_earns_nothing(sheet, tmp_path):
     with Marker(sheet, tmp_path) as marker:
         points, record, _ = marker.mark(changed(change, blank))
     assert {name: won for name, won in points.items() if won} == {}
-    # Feedback says what was raised and where, not in which words: those are the student's side's.
-    assert "raised RuntimeError" in str([c.sentence for c in record.cells])
+    # Feedback says what was raised and where, and of the words those that are the library's own.
+    told = str([c.sentence for c in record.cells])
+    assert "raised RuntimeError: transformer_block." in told
+    assert "is not there while this sheet is marked" in told
+
+
+@pytest.mark.parametrize(
+    ("text", "ours"),
+    [
+        (NOT_GIVEN.format(dotted="transformer_block.fast.fast_block_forward"), True),
+        (NOT_GIVEN.format(dotted="transformer_block.fast.secret_0110"), False),
+        (NOT_GIVEN.format(dotted="transformer_block.block.transformer_block_forward"), False),
+        ("transformer_block.fast.fast_block_forward is not there while 0.37 0.12", False),
+        ("0.37 0.12", False),
+    ],
+)
+def test_of_an_exception_s_words_only_the_library_s_own_are_told(text, ours):
+    written = Written()
+    written.add("from transformer_block.fast import fast_block_forward, secret_0110")
+    told = {"type": "RuntimeError", "text": text, "bases": ["RuntimeError"], "frames": []}
+    assert error_from(told, written).ours is ours
 
 
 def test_what_one_test_hands_over_answers_no_other(tmp_path):

@@ -14,6 +14,7 @@ import numpy as np
 
 from grader.engine.jail import Lost
 from grader.engine.reading import clean
+from grader.engine.withheld import refusals
 from grader.records import CRASHED, TIMED_OUT
 
 MOST_TEXT = 2000  # characters of an error or a warning
@@ -40,6 +41,11 @@ class Written:
         kind = getattr(builtins, name, None)
         known = isinstance(kind, type) or name in LIBRARIES or name in self.words
         return name if known and not keyword.iskeyword(name) else otherwise
+
+    def is_refusal(self, text):
+        """Tell whether a text is what the cut library says of a name that stands in a cell."""
+        dotted, here, _ = text.partition(" is not there while ")
+        return bool(here) and dotted.rpartition(".")[2] in self.words and text in refusals()
 
     def frames(self, frames):
         """Return the frames whose lines stand in a cell, with the numbers that they have there."""
@@ -103,6 +109,7 @@ def error_from(told, written=None):
     if written is not None:
         told |= {"type": written.name(told["type"]), "frames": written.frames(told["frames"])}
     error = _kind_of(told)(told["text"])
+    error.ours = written is not None and written.is_refusal(told["text"])
     error.student_frames = [
         traceback.FrameSummary("<notebook>", line, name, lookup_line=False, line=text)
         for line, name, text in told["frames"]

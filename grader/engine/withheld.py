@@ -122,6 +122,23 @@ def lent(asked, handed_out, library=LIBRARY):
 
 
 @cache
+def refusals(library=LIBRARY):
+    """Return every sentence that a body which is not there may say, for whatever sheet."""
+    names = _uses(library)
+    defined = [
+        (f"{library.name}.{file.stem}.{name}", name)
+        for file in library.glob("*.py")
+        for node in ast.parse(file.read_text("utf-8")).body
+        for name in _defined(node)
+    ]
+    reached = {name: _reached(names, [name]) & names.keys() for _, name in defined}
+    asked = {
+        ASKED.format(dotted=dotted, asked=one) for dotted, name in defined for one in reached[name]
+    }
+    return asked | {NOT_GIVEN.format(dotted=dotted) for dotted, _ in defined}
+
+
+@cache
 def bodies(dotted, library=LIBRARY):
     """Return the source of a function of the library and of every function that it reaches.
 

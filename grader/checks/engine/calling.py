@@ -167,9 +167,9 @@ def _unusable(name, error, arguments):
     lines = [f"  line {f.lineno}, in {f.name}: {f.line}" for f in theirs if f.line]
     raised = f"{name} raised {type(error).__name__}"
     called = f"It was called with {shapes(arguments)}."
-    return Unusable(
-        "\n".join([f"{raised}: {error}", *lines, called]), "\n".join([f"{raised}.", *lines])
-    )
+    told = f"{raised}: {error}"
+    public = told if getattr(error, "ours", False) else f"{raised}."
+    return Unusable("\n".join([told, *lines, called]), "\n".join([public, *lines]))
 
 
 def _frames(error):
