@@ -177,6 +177,23 @@ def test_an_exception_is_told_with_the_learner_s_line_and_the_shapes():
     assert "calling.py" not in text
 
 
+@pytest.mark.parametrize(
+    ("given", "told"),
+    [
+        (lambda x: (x, None), "takes one array and was given a tuple of 2"),
+        (lambda x: x[..., 0, 0], "takes all tokens at once and was given an array of shape"),
+    ],
+)
+def test_a_sublayer_says_what_it_was_given_in_place_of_rows(given, told):
+    def pre_norm_update(x, sublayer, weight, eps=1e-5):
+        return x + sublayer(given(x))
+
+    text = str(failure(pre_norm_update, seed=0))
+    assert told in text
+    assert "in pre_norm_update: return x + sublayer(given(x))" in text
+    assert "__call__" not in text  # no line of the checks themselves
+
+
 def test_an_answer_that_returns_one_thing_for_two_is_told_what_is_missing():
     def rmsnorm_forward(x, weight, eps=1e-5):
         return x

@@ -18,6 +18,16 @@ def in_place_softmax(scores):
     return e / e.sum(axis=-1, keepdims=True)
 
 
+def softmax_over_axis_0(scores):
+    weights = np.exp(scores - scores.max(axis=0))
+    return weights / weights.sum(axis=0)
+
+
+def softmax_of_one_sum(scores):
+    weights = np.exp(scores - scores.max(axis=-1, keepdims=True))
+    return weights / weights.sum()
+
+
 def clipped_softmax(scores):
     e = np.exp(np.clip(scores, -500, 500))
     return e / e.sum(-1, keepdims=True)
@@ -340,6 +350,8 @@ WRONG = {
         (lambda z: np.round(soft(z), 6), None),
         (in_place_softmax, "writes_into_arguments"),
         (clipped_softmax, None),
+        (softmax_over_axis_0, "first_axis"),
+        (softmax_of_one_sum, "one_sum"),
         (softmax_in_float64, "dtype_leaks"),
     ],
     "rope_angles": [

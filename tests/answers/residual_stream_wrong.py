@@ -370,6 +370,14 @@ def all_blocks_read_x(x, blocks, dout, n_heads, order="pre"):
     return np.array(sizes)[::-1]
 
 
+def never_added(x, sublayers, weights, eps=1e-5):
+    writes = []
+    for sublayer, weight in zip(sublayers, weights, strict=True):
+        normed, _ = rmsnorm_forward(x, weight, eps)
+        writes.append(sublayer(normed))
+    return x, np.stack(writes)
+
+
 WRONG = {
     "pre_norm_update": [
         (the_same_name_again, "normed_stream_kept"), (in_place, "writes_into_arguments"),
@@ -399,7 +407,7 @@ WRONG = {
         (side_by_side, "stream_not_moved"), (normed_chain, "normed_stream_kept"),
         (only_writes, "embedding_missing"), (normed_at_the_end, "final_norm"),
         (first_weight, "first_gain_for_all"), (one_list_many_times, "last_write_everywhere"),
-        (asked_again_for_the_ledger, "kept_and_added_differ"),
+        (asked_again_for_the_ledger, "kept_and_added_differ"), (never_added, "start_for_end"),
     ],
     "logit_shares": [
         (each_by_itself, "each_its_own_rms"), (lens, "lens"), (scale_so_far, "rms_so_far"),

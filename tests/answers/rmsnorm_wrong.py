@@ -145,6 +145,12 @@ def vjp_of_one_c(dz, x, eps=1e-5):
     return r * dz - x * r**3 * (dz * x).sum() / x.shape[-1]
 
 
+def vjp_of_x_alone(dz, x, eps=1e-5):
+    r = 1 / np.sqrt(np.mean(x**2, axis=-1, keepdims=True) + eps)
+    c = np.sum(x, axis=-1, keepdims=True)
+    return r * dz - x * r**3 * c / x.shape[-1]
+
+
 def vjp_without_second(dz, x, eps=1e-5):
     return dz / np.sqrt(mean_square(x) + eps)
 
@@ -279,6 +285,7 @@ WRONG = {
         (vjp_of_one_c, "summed_over_rows"),
         (vjp_without_second, "no_rank_one"),
         (vjp_in_float32, "nearly_right"),
+        (vjp_of_x_alone, "c_of_x_alone"),
         (lambda dz, x, eps: dz, None),
     ],
     "rmsnorm_backward": [

@@ -71,6 +71,11 @@ def _row(function):
     return lambda scores: function(scores, axis=-1, keepdims=True)
 
 
+def _one_sum(scores):
+    weights = np.exp(scores - np.max(scores, axis=-1, keepdims=True))
+    return weights / np.sum(weights)
+
+
 SOFTMAX = Exercise(
     name="softmax",
     returns=("weights",),
@@ -128,7 +133,7 @@ SOFTMAX = Exercise(
         Mistake(
             "first_axis",
             "Your weights add to one along the first axis. Where are the keys of one query?",
-            _over(0, 3),
+            _over(0, 2),
         ),
         Mistake(
             "whole_array",
@@ -136,6 +141,11 @@ SOFTMAX = Exercise(
             _weights(
                 lambda scores: np.exp(scores - scores.max()) / np.exp(scores - scores.max()).sum()
             ),
+        ),
+        Mistake(
+            "one_sum",
+            "Whose exponentials do you divide by: those of the row, or those of the whole array?",
+            _weights(_one_sum),
         ),
         Mistake(
             "not_divided",

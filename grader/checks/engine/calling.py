@@ -13,7 +13,7 @@ from pathlib import Path
 
 import numpy as np
 
-ENGINE = str(Path(__file__).parent)
+CHECKS = str(Path(__file__).parents[1])
 
 
 class Unusable(Exception):
@@ -160,7 +160,7 @@ def _numbered(items):
 
 
 def _unusable(name, error, arguments):
-    """Tell an exception in the learner's lines, without the lines of the engine and of NumPy."""
+    """Tell an exception in the learner's lines, without the lines of the checks and of NumPy."""
     frames, theirs = _frames(error)
     if isinstance(error, NotImplementedError):
         return Unwritten(_tell_unwritten(name, frames[-1].name if frames else name))
@@ -181,7 +181,7 @@ def _frames(error):
     if brought is not None:
         return brought, brought
     frames = traceback.extract_tb(error.__traceback__)
-    theirs = [f for f in frames if not f.filename.startswith(ENGINE) and _is_open(f.filename)]
+    theirs = [f for f in frames if not f.filename.startswith(CHECKS) and _is_open(f.filename)]
     return frames, theirs
 
 

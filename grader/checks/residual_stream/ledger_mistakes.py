@@ -128,6 +128,11 @@ MISTAKES = (
         _made(lambda states, writes: {"writes": writes.sum(axis=0)}),
     ),
     Mistake(
+        "start_for_end",
+        "You return the stream as it was at the start. Where is what the sublayers wrote?",
+        _made(lambda states, writes: {"out": states[0]}),
+    ),
+    Mistake(
         "embedding_missing",
         "Your end of the stream holds all writes. What was in it before the first?",
         _made(lambda states, writes: {"out": writes.sum(axis=0)}),

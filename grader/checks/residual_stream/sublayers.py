@@ -4,6 +4,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from grader.checks.engine.calling import describe
+
 
 @dataclass
 class Mixes:
@@ -18,6 +20,7 @@ class Mixes:
 
     def __call__(self, t):
         """Return what is to be written: for each token from itself and those before it."""
+        _require_rows("a sublayer", t)
         self.asked += 1
         size = 1.0 + 0.5 * self.fickle * (self.asked - 1)
         return size * np.tanh(so_far(t) @ self.matrix)
@@ -44,10 +47,19 @@ class PullsBack:
 
     def __call__(self, dwritten):
         """Return a gradient for each token: from itself and those after it."""
+        _require_rows("a sublayer's backward pass", dwritten)
         self.asked += 1
         size = 1.0 + 0.5 * self.fickle * (self.asked - 1)
         back = dwritten @ self.matrix.T / counts(dwritten)
         return size * np.flip(np.cumsum(np.flip(back, axis=-2), axis=-2), axis=-2)
+
+
+def _require_rows(who, t):
+    """Refuse what is not an array of tokens, in words that name the learner's slip."""
+    if not isinstance(t, np.ndarray):
+        raise TypeError(f"{who} takes one array and was given {describe(t)}")
+    if t.ndim < 2:
+        raise ValueError(f"{who} takes all tokens at once and was given {describe(t)}")
 
 
 def so_far(t):

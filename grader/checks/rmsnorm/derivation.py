@@ -376,6 +376,11 @@ PULL_BACK_MISTAKES = (
         lambda dz, x, eps: pull_back(dz, x, eps, c=np.sum(dz * x, axis=0)),
     ),
     Mistake(
+        "c_of_x_alone",
+        "Your c does not depend on the gradient that arrives. What stands beside x_i in its sum?",
+        lambda dz, x, eps: pull_back(dz, x, eps, c=np.sum(x, axis=-1, keepdims=True)),
+    ),
+    Mistake(
         "c_without_x",
         "What is multiplied with z̄ before the sum that makes c?",
         lambda dz, x, eps: pull_back(dz, x, eps, c=np.sum(dz, axis=-1, keepdims=True)),
