@@ -163,8 +163,7 @@ def logit_shares(parts, weight, direction, eps=1e-5):
     Returns
     -------
     shares : ndarray, shape (N, ...)
-        One number for each part. They add up to the logit, because every part is divided by
-        the same number: the RMS of the whole stream.
+        One number for each part. They add up to the logit.
 
     Raises
     ------
@@ -173,6 +172,7 @@ def logit_shares(parts, weight, direction, eps=1e-5):
     """
     require_width(parts, weight=weight, direction=direction)
     stream = np.sum(parts, axis=0)  # (..., d)
+    # One scale for all parts, that of the whole: else the shares would not add up.
     _, (_, _, inv_rms, _) = rmsnorm_forward(stream, weight, eps)
     return (parts * inv_rms) @ (weight * direction)  # (N, ...)
 

@@ -16,13 +16,10 @@ def softmax(scores):
     Returns
     -------
     weights : ndarray, shape (..., S)
-        ``exp(scores)`` over its sum along the last axis, in the dtype of ``scores``.
-
-    Notes
-    -----
-    Taking the largest score away from its row changes nothing, since it cancels in the
-    fraction, and keeps the exponential from overflowing.
+        ``exp(scores)`` over its sum along the last axis, in the dtype of ``scores``; finite for
+        scores of any size.
     """
+    # What is taken away from a row cancels in the fraction; so no exponential overflows.
     weights = np.exp(scores - np.max(scores, axis=-1, keepdims=True))
     return weights / np.sum(weights, axis=-1, keepdims=True)
 
