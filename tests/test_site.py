@@ -1,5 +1,6 @@
 """The built book as readers meet it: in a browser, under a path of its own, cut off the network."""
 
+import gzip
 import re
 from collections import namedtuple
 from urllib.parse import urldefrag
@@ -13,6 +14,7 @@ from playwright.sync_api import expect
 pytestmark = pytest.mark.site
 
 PAGES = page_names()
+MOST_BYTES = 1_500_000  # compressed; scripts that pages share are not counted
 HASH = re.compile(r"[0-9a-f]{16,}")
 
 Opened = namedtuple("Opened", "name page troubles")
@@ -29,6 +31,12 @@ def opened(chromium, site_url, request):
 
 def test_a_page_asks_nobody_else_and_meets_no_error(opened):
     assert opened.troubles == []
+
+
+@chapters_only
+def test_a_page_with_its_pictures_stays_small(opened):
+    whole = opened.page.request.get(opened.page.url).body()
+    assert len(gzip.compress(whole)) < MOST_BYTES
 
 
 @chapters_only
