@@ -7,7 +7,9 @@ import os
 import tempfile
 from dataclasses import dataclass, field, replace
 from functools import partial
+from importlib import import_module
 from pathlib import Path
+from threading import Thread
 
 from grader.collecting.candidates import answer_ids, find_submission
 from grader.engine.jail import AUTO
@@ -202,8 +204,8 @@ def _mark(course, assignment, found, way, marked):
         job = Job(course.folder, assignment, Path(stage), limits, way.mode, habits)
         size = min(way.workers or os.cpu_count() or 1, len(todo))
         with Pool(job, size, partial(remember, course.folder, assignment, key)) as pool:
-            import grader.gradebook  # noqa: F401 (takes a second, in which the workers start)
-
+            # It takes a second, in which the workers start: in a thread, which Ctrl-C cannot break.
+            Thread(target=import_module, args=["grader.gradebook"], daemon=True).start()
             yield from pool.mark(todo)
             marked.troubles = pool.troubles
 
