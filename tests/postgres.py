@@ -5,6 +5,7 @@ import itertools
 import os
 import shutil
 import subprocess
+import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -28,16 +29,22 @@ class Server:
 
 
 @contextlib.contextmanager
-def running_postgres(folder):
-    """Start a server and end it again; as root it runs as the user ``postgres``."""
+def running_postgres():
+    """Start a server and end it again; as root it runs as the user ``postgres``.
+
+    Its folder is none of pytest's: those are closed to other users whenever another pytest starts.
+    """
+    with tempfile.TemporaryDirectory(prefix="postgres-") as place:
+        yield from _running_in(Path(place))
+
+
+def _running_in(folder):
     programs = _programs()
     data = folder / "data"
     data.mkdir()
     as_user = []
     if os.getuid() == 0:  # the server refuses to run as root
         as_user = ["setpriv", "--reuid=postgres", "--regid=postgres", "--clear-groups"]
-        for above in [folder, *folder.parents][:-2]:
-            above.chmod(above.stat().st_mode | 0o011)
         shutil.chown(data, "postgres")
         shutil.chown(folder, "postgres")
 

@@ -40,9 +40,9 @@ def course(made, tmp_path):
 
 
 @pytest.fixture(scope="session")
-def postgres(tmp_path_factory):
-    with running_postgres(tmp_path_factory.mktemp("postgres")) as url:
-        yield url
+def postgres():
+    with running_postgres() as server:
+        yield server
 
 
 @pytest.fixture(scope="module")
