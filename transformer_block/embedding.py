@@ -55,7 +55,7 @@ def embedding_backward(dout, cache):
     ids, weight = cache
     require_shape("dout", dout, (*np.shape(ids), weight.shape[1]))
     dweight = np.zeros_like(weight)
-    np.add.at(dweight, ids, dout)  # where += would keep one of several positions with one id
+    np.add.at(dweight, ids, dout)  # += would lose ids that come again
     return dweight
 
 
