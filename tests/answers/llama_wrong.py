@@ -71,6 +71,24 @@ def old_block_without_query_biases(x, params, n_heads, eps=1e-5):
     return x + old_net(old_norm(x, params, "ffn_norm", eps), params)
 
 
+def old_block_without_written_biases(x, params, n_heads, eps=1e-5):
+    p = params | {"b_o": np.zeros_like(params["b_o"]), "b_2": np.zeros_like(params["b_2"])}
+    x = x + old_attention(old_norm(x, p, "attn_norm", eps), p, n_heads)
+    return x + old_net(old_norm(x, p, "ffn_norm", eps), p)
+
+
+def old_block_carrying_the_first_norm(x, params, n_heads, eps=1e-5):
+    x = old_norm(x, params, "attn_norm", eps)
+    x = x + old_attention(x, params, n_heads)
+    return x + old_net(old_norm(x, params, "ffn_norm", eps), params)
+
+
+def old_block_carrying_the_second_norm(x, params, n_heads, eps=1e-5):
+    x = x + old_attention(old_norm(x, params, "attn_norm", eps), params, n_heads)
+    x = old_norm(x, params, "ffn_norm", eps)
+    return x + old_net(x, params)
+
+
 def old_block_with_rope(x, params, n_heads, eps=1e-5):
     n = old_norm(x, params, "attn_norm", eps)
     q, k, v = (split_heads(n @ params["W_" + c] + params["b_" + c], n_heads) for c in "qkv")
@@ -409,6 +427,9 @@ WRONG = {
         (old_block_with_rmsnorm, "rms"),
         (old_block_without_any_bias, None),
         (old_block_without_query_biases, "projection_biases_missing"),
+        (old_block_without_written_biases, "written_biases_missing"),
+        (old_block_carrying_the_first_norm, "first_carried"),
+        (old_block_carrying_the_second_norm, "second_carried"),
         (old_block_with_rope, "rope"),
         (old_block_with_silu, "silu"),
         (old_block_with_its_own_eps, "eps_ignored"),

@@ -441,6 +441,7 @@ WRONG = {
     "swiglu_width": [
         (lambda d, multiple_of: 4 * d, "classic"),
         (lambda d, multiple_of: int(2 / 3 * 4 * d), "not_rounded"),
+        (lambda d, multiple_of: math.ceil(8 * d / 3), "rounded_to_one"),
         (lambda d, multiple_of: 8 * d // 3 // multiple_of * multiple_of, "rounded_down"),
         (
             lambda d, multiple_of: math.ceil(2 / 3 * int(8 * d / 3) / multiple_of) * multiple_of,

@@ -142,7 +142,7 @@ def _fault(names, wanted):
     missed = [name for name in wanted if name not in names]
     if not missed:
         return Fault(
-            f"You named {len(set(names))} of which {len(wanted)} have lost their gain.",
+            f"You named {len(set(names))} norms. Those that have lost their gain: {len(wanted)}.",
             "After a fault all that follows is wrong as well. Do you replay a half from the "
             "export's own stream, or from yours? And how much rounding do you allow?",
             "false_alarm",

@@ -102,6 +102,17 @@ def _carried(x, attention, net, first, second):
     return m + net(m)
 
 
+def _first_carried(x, attention, net, first, second):
+    n = first(x)
+    u = n + attention(n)
+    return u + net(second(u))
+
+
+def _second_carried(x, attention, net, first, second):
+    m = second(x + attention(first(x)))
+    return m + net(m)
+
+
 def _parallel(x, attention, net, first, second):
     return x + attention(first(x)) + net(second(x))
 
@@ -139,14 +150,16 @@ def _bare_attention(x, attention, net, first, second):
 
 
 ORDERS = {
-    "pre": _pre, "post": _post, "carried": _carried, "parallel": _parallel,
-    "first_add_lost": _first_add_lost, "second_add_lost": _second_add_lost,
-    "from_the_start": _from_the_start, "both_adds_lost": _both_adds_lost,
-    "net_first": _net_first, "bare_net": _bare_net, "bare_attention": _bare_attention,
+    "second_add_lost": _second_add_lost, "second_carried": _second_carried, "net_first": _net_first,
+    "first_add_lost": _first_add_lost, "both_adds_lost": _both_adds_lost, "parallel": _parallel,
+    "from_the_start": _from_the_start, "bare_attention": _bare_attention, "bare_net": _bare_net,
+    "first_carried": _first_carried, "carried": _carried, "post": _post, "pre": _pre,
 }  # fmt: skip
 QUESTIONS = {
     "post": "Does GPT-2 normalise before a sublayer, or after the add?",
     "carried": "What is added back: the stream, or its normalised copy?",
+    "first_carried": "Is what attention writes added to x, or to the normalised x?",
+    "second_carried": "Is what the net writes added to the stream, or to its normalised copy?",
     "parallel": "Which stream does the net read: the one before attention has written?",
     "first_add_lost": "What becomes of x if attention writes nothing?",
     "second_add_lost": "What becomes of the stream if the net writes nothing?",
@@ -198,6 +211,11 @@ KNOBS = (
         "projection_biases_missing",
         "Do queries, keys and values have all that belongs to them?",
         {"drop": ("b_q", "b_k", "b_v")},
+    ),
+    (
+        "written_biases_missing",
+        "Two matrices write into the stream. What does each of them add to its product?",
+        {"drop": ("b_o", "b_2")},
     ),
     ("value_bias_missing", "What does every value have added to it?", {"drop": ("b_v",)}),
     ("query_bias_missing", "What does every query have added to it?", {"drop": ("b_q",)}),

@@ -71,6 +71,11 @@ WIDTH = Exercise(
             _h(lambda d, m: 8 * d // 3),
         ),
         Mistake(
+            "rounded_to_one",
+            "You round up to a whole number. Of what should the width be a multiple?",
+            _h(lambda d, m: math.ceil(8 * d / 3)),
+        ),
+        Mistake(
             "a_fraction",
             "Can a matrix have that many columns? Is your width a whole number?",
             _h(lambda d, m: 8 * d / 3),
