@@ -7,7 +7,7 @@ PY = $(BIN)/python
 PY_CODE = transformer_block grader tests bench book/_ext book/runner
 
 .DEFAULT_GOAL := help
-.PHONY: help install book serve lab test lint test-site test-marking test-pretrained checks-report links notebooks lock check-derived bench shots clean
+.PHONY: help install book lite serve lab test lint test-site test-marking test-pretrained checks-report links notebooks lock check-derived bench shots clean
 
 help: ## show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' Makefile
@@ -24,6 +24,10 @@ node_modules/installed: package-lock.json | .venv/installed
 
 book: install ## build the book into _build/html; a warning is an error
 	$(BIN)/jupyter-book build --warningiserror --nitpick --keep-going .
+	@$(MAKE) --silent lite
+
+lite: install ## put JupyterLite with all sheets beside the pages, if what it is made of has changed
+	PYTHONPATH=book/_ext $(PY) -m bookext.lite
 
 serve: book ## build the book and serve it on http://127.0.0.1:8000 (PORT=8001 for another port)
 	@$(PY) -c 'import socket; socket.create_server(("127.0.0.1", $(PORT)))' 2>/dev/null || { echo "Port $(PORT) is taken. Try: make serve PORT=8001" >&2; exit 2; }

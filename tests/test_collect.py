@@ -113,6 +113,7 @@ PLAIN_ZIPS = {
     "wrapped": ["class A/week 2/ana/rmsnorm.ipynb", "class A/week 2/bob/final/rmsnorm.ipynb"],
     "flat": ["ana_rmsnorm.ipynb", "bob-rmsnorm (2).ipynb"],
     "sheet first": ["rmsnorm_ana.ipynb", "RMSNorm-bob.IPYNB"],
+    "of the browser": ["ana_rmsnorm-v3f2a1c.ipynb", "bob_rmsnorm-v123456 (1).ipynb"],
     "names alone": ["ana.ipynb", "bob-Copy1.ipynb"],
     "renamed by their owners": ["ana/homework.ipynb", "bob/Untitled3.ipynb"],
 }

