@@ -145,11 +145,8 @@ def test_the_work_is_there_when_the_learner_comes_again(lab):
 def test_another_version_of_a_sheet_is_told_and_takes_nothing_away(lab):
     earlier, newest = "rmsnorm-v000000.ipynb", name_in_browser(RMSNORM)
     lab.page.evaluate(
-        """async ([from, to]) => {
-            const { contents } = jupyterapp.serviceManager;
-            await contents.save(to, await contents.get(from));
-            await contents.delete(from);  // then the course's own comes to light again
-        }""",
+        # What the browser keeps goes to the other name, and the course's own comes to light again.
+        "([from, to]) => jupyterapp.serviceManager.contents.rename(from, to)",
         [newest, earlier],
     )
     lab.come()
@@ -158,6 +155,14 @@ def test_another_version_of_a_sheet_is_told_and_takes_nothing_away(lab):
     lab.page.get_by_role("button", name="Open it").click()
     expect(lab.page.get_by_text("The course has a newer version of this sheet")).to_be_visible()
     expect(lab.page.get_by_text(RIGHT)).to_be_visible()
+
+
+def test_on_a_phone_the_list_of_files_gives_way_to_the_sheet(chromium, site_url):
+    with watched_page(chromium, site_url, width=375) as (page, _):
+        page.goto(f"{site_url}lite/lab/index.html?path={name_in_browser(RMSNORM)}")
+        heading = page.locator(".jp-Notebook h1").first
+        page.wait_for_function("h1 => h1.offsetWidth > 200", arg=heading.element_handle())
+        expect(page.locator(".jp-FileBrowser")).to_be_hidden()
 
 
 def test_nobody_else_is_asked_and_nothing_has_gone_wrong(lab):

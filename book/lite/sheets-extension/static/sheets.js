@@ -59,6 +59,14 @@ async function tellOfOthers(app) {
     await notify(`This is a new version of the sheet. Your earlier work is in ${earlier[0]}.`, earlier[0]);
 }
 
+// JupyterLab shows the list of files when it has opened one, so hide it once the sheet is ready.
+async function giveRoom(app) {
+  const context = openNotebook(app);
+  if (!context || innerWidth >= NARROW) return;
+  await context.sessionContext.ready;
+  app.shell.collapseLeft();
+}
+
 const plugin = {
   id: `${NAME}:plugin`,
   autoStart: true,
@@ -68,8 +76,10 @@ const plugin = {
       caption: "Save this notebook as a file on your computer, to keep it or to hand it in",
       execute: () => download(app),
     });
-    app.shell.currentChanged?.connect(() => tellOfOthers(app));
-    if (innerWidth < NARROW) app.restored.then(() => app.shell.collapseLeft());
+    app.shell.currentChanged.connect(() => {
+      giveRoom(app);
+      tellOfOthers(app);
+    });
   },
 };
 
