@@ -177,6 +177,15 @@ def test_an_exception_is_told_with_the_learner_s_line_and_the_shapes():
     assert "calling.py" not in text
 
 
+def test_an_axis_that_a_mean_has_dropped_is_asked_about():
+    def rmsnorm_forward(x, weight, eps=1e-5):
+        return weight * x / np.sqrt(np.mean(x * x, axis=-1) + eps), None
+
+    found = failure(rmsnorm_forward, seed=0, claim="value")
+    assert str(found).startswith("Does a mean or a sum drop an axis here that keepdims=True")
+    assert found.public.splitlines()[1] == "rmsnorm_forward raised ValueError."
+
+
 @pytest.mark.parametrize(
     ("given", "told"),
     [

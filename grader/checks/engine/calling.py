@@ -4,6 +4,7 @@ import contextlib
 import copy
 import io
 import linecache
+import re
 import sys
 import traceback
 import warnings
@@ -14,6 +15,8 @@ from pathlib import Path
 import numpy as np
 
 CHECKS = str(Path(__file__).parents[1])
+BROADCAST = re.compile(r"could not be broadcast together with shapes \(([\d,]+)\) \(([\d,]+)\)")
+LOST_AXIS = "Does a mean or a sum drop an axis here that keepdims=True would keep?"
 
 
 class Unusable(Exception):
@@ -169,7 +172,15 @@ def _unusable(name, error, arguments):
     called = f"It was called with {shapes(arguments)}."
     told = f"{raised}: {error}"
     public = told if getattr(error, "ours", False) else f"{raised}."
-    return Unusable("\n".join([told, *lines, called]), "\n".join([public, *lines]))
+    asked = [LOST_AXIS] if _lacks_last_axis(str(error)) else []
+    return Unusable("\n".join([*asked, told, *lines, called]), "\n".join([*asked, public, *lines]))
+
+
+def _lacks_last_axis(text):
+    """Tell from NumPy's words whether one of two shapes is the other without its last axis."""
+    found = BROADCAST.search(text)
+    one, other = (shape.rstrip(",").split(",") for shape in found.groups()) if found else ([], [])
+    return bool(found) and (one == other[:-1] or other == one[:-1])
 
 
 def _frames(error):
