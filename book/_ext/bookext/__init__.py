@@ -47,6 +47,7 @@ from bookext import (
     answers,
     claims,
     equations,
+    executing,
     formulas,
     freshness,
     listings,
@@ -60,6 +61,7 @@ from bookext import (
 PARTS = (
     vendor,
     freshness,
+    executing,
     equations,
     formulas,
     listings,
