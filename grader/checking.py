@@ -9,7 +9,7 @@ from grader.collecting.candidates import answer_ids
 from grader.engine.jail import AUTO, LIMITS, Jail, NoSandbox
 from grader.engine.limits import Limits
 from grader.engine.marking import mark
-from grader.engine.master import master_of
+from grader.engine.masters import master_of
 from grader.engine.remembering import Habits
 from grader.engine.stage import set_stage
 from grader.errors import UsageError

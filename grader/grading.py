@@ -15,7 +15,7 @@ from grader.collecting.candidates import answer_ids, find_submission
 from grader.engine.jail import AUTO
 from grader.engine.joining import digest_of, when_submitted
 from grader.engine.limits import Limits
-from grader.engine.master import load_masters
+from grader.engine.masters import load_masters
 from grader.engine.pool import Pool
 from grader.engine.reading import bytes_of
 from grader.engine.remembering import key_of, recall, remember

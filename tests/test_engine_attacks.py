@@ -10,7 +10,9 @@ from hostile import FULL, RIGHT, beginning, changed
 from test_engine_sheets import master_of_sheet
 
 from grader.engine.composing import stream
-from grader.engine.far.values import Decoder, Encoder, Owned
+from grader.engine.far.decoding import Decoder
+from grader.engine.far.encoding import Encoder
+from grader.engine.far.values import Owned
 from grader.engine.far.wire import HEAD, MAGIC, Garbled, Line, pair
 from grader.engine.habits import learn_habits
 from grader.engine.jail import Jail, Lost

@@ -15,7 +15,9 @@ from test_engine_sheets import master_of_sheet
 from grader.checks.block import comparison, known_slopes
 from grader.engine.carrying import texts_of
 from grader.engine.far import carried
-from grader.engine.far.values import Decoder, Encoder, Owned
+from grader.engine.far.decoding import Decoder
+from grader.engine.far.encoding import Encoder
+from grader.engine.far.values import Owned
 from grader.engine.far.wire import pair
 from grader.engine.link import Link
 from grader.engine.withheld import bodies

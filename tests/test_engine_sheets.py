@@ -10,7 +10,7 @@ from grader.engine.habits import learn_habits
 from grader.engine.jail import Jail
 from grader.engine.limits import Limits
 from grader.engine.marking import mark
-from grader.engine.master import master_of
+from grader.engine.masters import master_of
 from grader.engine.stage import set_stage
 
 ROOT = Path(__file__).resolve().parent.parent

@@ -6,7 +6,9 @@ import socket
 import numpy as np
 import pytest
 
-from grader.engine.far.values import Decoder, Encoder, Owned, copy_into
+from grader.engine.far.decoding import Decoder, copy_into
+from grader.engine.far.encoding import Encoder
+from grader.engine.far.values import Owned
 from grader.engine.far.wire import HEAD, MAGIC, Garbled, Gone, Late, Line, TooMuch, pair
 from transformer_block.config import llama_config
 

@@ -5,7 +5,7 @@ import time
 import warnings
 
 from grader.engine.carrying import texts_of
-from grader.engine.far import values
+from grader.engine.far.decoding import copy_into
 from grader.engine.far.errors import describe_error
 from grader.engine.far.notebook import MOST_WARNINGS
 from grader.engine.far.talk import Peer
@@ -110,10 +110,10 @@ class Link:
         if not self.write_back:
             return
         for old, new in zip(args, changed.get("args") or (), strict=False):
-            values.copy_into(old, new)
+            copy_into(old, new)
         news = changed.get("kwargs")
         for name, new in (news if isinstance(news, dict) else {}).items():
-            values.copy_into(kwargs.get(name), new)
+            copy_into(kwargs.get(name), new)
 
     def _ask(self, kind, value):
         try:

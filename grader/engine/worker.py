@@ -8,7 +8,7 @@ from pathlib import Path
 from grader.engine.jail import AUTO, Jail, NoSandbox
 from grader.engine.joining import join
 from grader.engine.limits import Limits
-from grader.engine.master import load_masters
+from grader.engine.masters import load_masters
 from grader.engine.processes import bound_memory, die_with_parent, leave_terminal
 from grader.engine.pulse import Pulse, hear
 from grader.engine.reading import bytes_of

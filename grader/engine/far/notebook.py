@@ -10,9 +10,9 @@ import numpy as np
 from grader.engine.far import lending
 from grader.engine.far.carried import Carried
 from grader.engine.far.clock import time_limit
+from grader.engine.far.encoding import Encoder
 from grader.engine.far.errors import describe_error
 from grader.engine.far.talk import Peer
-from grader.engine.far.values import Encoder
 from grader.engine.far.wire import Garbled, Gone
 
 MOST_WARNINGS = 20

@@ -1,6 +1,8 @@
 """Requests and replies between the two sides; either may ask while the other waits for it."""
 
-from grader.engine.far.values import Decoder, Encoder, Owned
+from grader.engine.far.decoding import Decoder
+from grader.engine.far.encoding import Encoder
+from grader.engine.far.values import Owned
 from grader.engine.far.wire import Garbled, Line, TooMuch
 
 DEEPEST_CALL = 30  # calls within calls, from one side to the other and back
