@@ -35,7 +35,7 @@ sheet, ``{claims} rmsnorm`` what its checks know.
 buttons that run and check it; see ``run.py``.
 
 **A sheet**, ``{sheet} rmsnorm``, is two buttons: work it in the browser, or download it; see
-``sheets.py``.
+``sheets.py``. A page with a sheet can be downloaded as a notebook; see ``page_notebooks.py``.
 
 **A widget** is the last line of a code cell; its script and state are put into the page, and the
 loader is read on that page only. Whatever the page imports from ``transformer_block`` is run
@@ -51,6 +51,7 @@ from bookext import (
     formulas,
     freshness,
     listings,
+    page_notebooks,
     questions,
     quiz,
     run,
@@ -65,6 +66,7 @@ PARTS = (
     equations,
     formulas,
     listings,
+    page_notebooks,
     questions,
     quiz,
     run,
