@@ -7,7 +7,7 @@ PY = $(BIN)/python
 PY_CODE = transformer_block grader tests bench book/_ext book/runner
 
 .DEFAULT_GOAL := help
-.PHONY: help install book lite serve lab test lint test-site test-marking test-pretrained checks-report links notebooks lock check-derived bench shots clean
+.PHONY: help install book lite serve lab test lint test-site test-marking test-pretrained checks-report links notebooks lock check-derived bench bench-build shots clean
 
 help: ## show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' Makefile
@@ -74,6 +74,9 @@ check-derived: install ## make every derived file again and compare the bytes
 
 bench: book ## measure speed, both sides in one run, and print ratios
 	for measured in block generate redraw grading kills; do $(PY) bench/$$measured.py || exit; done
+
+bench-build: install ## measure how long the book takes to build, from nothing and again
+	$(PY) bench/build.py
 
 shots: book ## take pictures of every page and every widget into _build/shots
 	$(PY) tests/shots.py

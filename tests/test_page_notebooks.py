@@ -88,7 +88,7 @@ def test_a_page_leaves_nothing_of_the_book_s_language(page, tables):
 def test_a_downloaded_page_runs_from_the_top(page, tmp_path, tables):
     notebook = page_notebooks.page_notebook(page, *tables)
     folder = {"metadata": {"path": str(tmp_path)}}
-    NotebookClient(notebook, timeout=120, kernel_name="python3", resources=folder).execute()
+    NotebookClient(notebook, timeout=300, kernel_name="python3", resources=folder).execute()
 
 
 @pytest.mark.site
