@@ -397,6 +397,11 @@ def test_a_name_that_nobody_knows_gets_one_line(empty_course, words, said):
     assert run.stderr == said.format(course=empty_course, sheets=sheets) + "\n"
 
 
+def hear_ctrl_c():
+    """Undo what a shell does to programs in the background: they would not hear it."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+
+
 def test_ctrl_c_stops_and_tells_what_was_marked(course):
     hand_in(course, "ana", (SUBMISSIONS / "untouched.ipynb").read_bytes())
     hand_in(course, "bob", with_answer("half_rms", "import time\ntime.sleep(1000)"))
@@ -407,6 +412,7 @@ def test_ctrl_c_stops_and_tells_what_was_marked(course):
         stderr=subprocess.PIPE,
         text=True,
         cwd=REPOSITORY,
+        preexec_fn=hear_ctrl_c,
     )
     anas = course / "autograded" / "ana" / "rmsnorm" / "rmsnorm.ipynb"
     deadline = time.monotonic() + 120
