@@ -7,6 +7,7 @@ then, and whether every mark is there once in the end, in the records and in the
 import argparse
 import json
 import random
+import shutil
 import sqlite3
 import subprocess
 import sys
@@ -47,8 +48,7 @@ def main():
 
 def course_marked_whole(course):
     """Mark a copy without any trouble, for comparison."""
-    copy = course.parent / "whole"
-    subprocess.run(["cp", "-r", course, copy], check=True)
+    copy = shutil.copytree(course, course.parent / "whole")
     subprocess.run(command("grade", copy, SHEET), cwd=ROOT, capture_output=True, check=False)
     return copy
 

@@ -179,8 +179,10 @@ def _unusable(name, error, arguments):
 def _lacks_last_axis(text):
     """Tell from NumPy's words whether one of two shapes is the other without its last axis."""
     found = BROADCAST.search(text)
-    one, other = (shape.rstrip(",").split(",") for shape in found.groups()) if found else ([], [])
-    return bool(found) and (one == other[:-1] or other == one[:-1])
+    if found is None:
+        return False
+    one, other = (shape.rstrip(",").split(",") for shape in found.groups())
+    return one == other[:-1] or other == one[:-1]
 
 
 def _frames(error):
