@@ -38,6 +38,13 @@ def set_stage(folder, masters):
     asked = set().union(*(master.asked for master in masters))
     handed_out = set().union(*(master.handed_out for master in masters))
     write_library(folder / "transformer_block", asked, handed_out)
+    (folder / "grader" / "handed_out.py").write_text(_imports(handed_out), "utf-8")
     (folder / "cache").mkdir()
     for path in (folder, *folder.rglob("*")):
         path.chmod(0o755 if path.is_dir() else 0o644)
+
+
+def _imports(handed_out):
+    """Write what imports the library's modules that hold what is handed out."""
+    modules = sorted({dotted.rpartition(".")[0] for dotted in handed_out})
+    return "".join(f"import {module}\n" for module in modules)

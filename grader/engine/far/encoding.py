@@ -3,6 +3,7 @@
 import dataclasses
 
 import numpy as np
+from numpy.random import PCG64, Generator
 
 from grader.engine.far.values import (
     DEEPEST,
@@ -77,7 +78,7 @@ class Encoder:
                 return {"t": "numpy type", "v": np.dtype(value).str}
             if NAMED_TYPES.get(value.__name__) is value:
                 return {"t": "type", "v": value.__name__}
-        if kind is np.random.Generator and type(value.bit_generator) is np.random.PCG64:
+        if kind is Generator and type(value.bit_generator) is PCG64:
             return {"t": "rng", "v": self.encode(value.bit_generator.state, depth + 1)}
         if is_ours(kind):
             fields = {f.name: getattr(value, f.name) for f in dataclasses.fields(value)}

@@ -31,9 +31,11 @@ class Server:
     """
 
     def __init__(self, settings):
+        import grader.handed_out  # noqa: F401 (written into the sandbox, see `set_stage`)
+        from grader.engine.far.notebook import Notebook
         from grader.engine.far.shell import Shell
 
-        self.settings = settings
+        self.settings, self.notebook = settings, Notebook
         self.control = socket.socket(fileno=CONTROL)
         self.child = None
         self.shell = Shell()
@@ -82,8 +84,6 @@ class Server:
 
     def _become_notebook(self, fd):
         """Go behind the walls, then serve the notebook."""
-        from grader.engine.far.notebook import Notebook
-
         os.setsid()
         fd = _keep_only(fd)
         settings = self.settings
@@ -101,7 +101,7 @@ class Server:
             confine.refuse_calls(self.seccomp)
         os.environ.update(HOME=folder, TMPDIR=folder)
         sys.path.append(folder)
-        Notebook(socket.socket(fileno=fd), self.shell).serve_all()
+        self.notebook(socket.socket(fileno=fd), self.shell).serve_all()
 
     def _lay_out(self, folder):
         """Link the files that were handed out with the sheet into the notebook's folder."""
