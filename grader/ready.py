@@ -2,14 +2,14 @@
 
 import sys
 
-import numpy as np
-
 OLDEST_PYTHON = (3, 11)
 OLDEST_NUMPY = (2, 0)
 
 
 def ready():
     """Print one line with the versions, and a second one with the way out if one is too old."""
+    import numpy as np
+
     python = sys.version_info[:3]
     numpy = tuple(int(part) for part in np.__version__.split(".")[:2])
     print(f"Python {'.'.join(map(str, python))}, NumPy {np.__version__}", end="")
