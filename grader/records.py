@@ -8,7 +8,7 @@ import json
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from grader.files import write_whole
+from grader.files import json_lines, write_whole
 
 VERSION = 1
 GRADED, FAILED, NOT_SUBMITTED = "graded", "failed", "not submitted"
@@ -185,9 +185,8 @@ def record_path(course_folder, assignment, student):
 def write_record(course_folder, record):
     """Keep a record on disk, whole or not at all, even if the computer stops in the middle."""
     facts = {"version": VERSION, **asdict(record)}
-    # Half a surrogate pair, which a learner's text can hold, becomes JSON's own escape.
-    data = json.dumps(facts, ensure_ascii=False, indent=1).encode("utf-8", "backslashreplace")
-    write_whole(record_path(course_folder, record.assignment, record.student), data)
+    path = record_path(course_folder, record.assignment, record.student)
+    write_whole(path, json_lines(facts))
 
 
 def read_record(path):

@@ -1,10 +1,10 @@
 """The autograded notebook: what was run, what it showed, and what the tests said."""
 
-import json
 import re
 
 from grader.engine import master as roles
 from grader.engine.reading import clean
+from grader.files import json_lines
 
 MARKUP = re.compile(r"<(?=[A-Za-z/!?])")
 INERT = "<\N{ZERO WIDTH NON-JOINER}"  # looks the same, and opens no tag of HTML
@@ -36,7 +36,7 @@ def compose(master, placed, shown):
         "nbformat": 4,
         "nbformat_minor": 5,
     }
-    return (json.dumps(notebook, ensure_ascii=False, indent=1, sort_keys=True) + "\n").encode()
+    return json_lines(notebook)
 
 
 def _cell(cell, number, outputs, taken):

@@ -59,7 +59,7 @@ class Jail:
 
     def __init__(self, stage, limits, given=None, mode=AUTO):
         self.stage, self.limits, self.given, self.mode = stage, limits, given, mode
-        self.process = None
+        self.process = self.warm = None
 
     def __enter__(self):
         """Start the warm server; it is ready a little later."""
@@ -136,10 +136,11 @@ class Jail:
 
         extra = 0
         with contextlib.suppress(psutil.Error):
-            warm, *others = _server_and_below(psutil.Process(self.process.pid))
-            for process in others:
+            self.warm = self.warm or _server(psutil.Process(self.process.pid))
+            usual = self.warm.memory_info().rss
+            for process in self.warm.children(recursive=True):
                 with contextlib.suppress(psutil.Error):
-                    extra += max(0, process.memory_info().rss - warm.memory_info().rss)
+                    extra += max(0, process.memory_info().rss - usual)
         return extra >> 20
 
     def _settings(self):
@@ -212,13 +213,10 @@ class Jail:
         return [*words, "--remount-ro", "/", "--chdir", "/tmp", "--"]
 
 
-def _server_and_below(process):
-    """Return the warm server, found below the walls' own processes, and all that it started."""
+def _server(process):
+    """Return the warm server, found below the walls' own processes."""
     below = process.children(recursive=True)
-    if not below:
-        return [process]
-    largest = max([process, *below[:2]], key=lambda one: one.memory_info().rss)
-    return [largest, *largest.children(recursive=True)]
+    return max([process, *below[:2]], key=lambda one: one.memory_info().rss)
 
 
 def _prefixes():

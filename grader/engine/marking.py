@@ -139,7 +139,7 @@ def _run_cell(marking, number, cell):
     name, seconds = None, None
     if cell.master is not None:
         name, seconds = cell.master.name, cell.master.seconds
-    if cell.master is None or cell.master.role != roles.LOCKED:
+    if cell.master is None or not (cell.master.role == roles.LOCKED or cell.untouched):
         marking.notes.extend(suspicions(name, cell.source))
     if cell.master is None and marking.student.used_up:
         marking.shown[number] = [error_output("TimeLimit", NO_TIME)]

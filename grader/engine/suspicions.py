@@ -37,6 +37,8 @@ TEXTS = {
     "post_run_cell": "runs code after every cell",
 }
 
+TELLING = (ast.Name, ast.Attribute, ast.Constant, ast.Assign, ast.Delete, ast.Import)
+TELLING += (ast.ImportFrom, ast.FunctionDef)
 OF_IPYTHON = re.compile(r"^[ \t]*[%!?].*$", re.MULTILINE)
 LONGEST = 80  # characters of a name that is told
 
@@ -58,8 +60,9 @@ def suspicions(name, source):
     """
     try:
         tree = ast.parse(OF_IPYTHON.sub("", source))
-        modules = {name for node in ast.walk(tree) for name in _modules(node)} | {"np", "numpy"}
-        found = {what for node in ast.walk(tree) for what in _looks_like(node, modules)}
+        nodes = [node for node in ast.walk(tree) if isinstance(node, TELLING)]
+        modules = {name for node in nodes for name in _modules(node)} | {"np", "numpy"}
+        found = {what for node in nodes for what in _looks_like(node, modules)}
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return []
     where = name or "a cell of the student's own"

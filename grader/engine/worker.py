@@ -1,5 +1,6 @@
 """A worker: one process of the trusted side and one sandbox; a fork of it marks each submission."""
 
+import gc
 import os
 import pickle
 from dataclasses import dataclass, replace
@@ -78,6 +79,8 @@ def serve(pipe, job, learns=True):
             workshop.jail.wait_until_ready()
             workshop.habits = job.habits or (workshop.learn() if learns else pipe.recv())
             pipe.send(workshop.habits)
+            gc.collect()
+            gc.freeze()  # forks need not look at, and so copy, what was there before them
             while True:
                 pipe.send(workshop.mark(pipe.recv()))
     except (NoSandbox, BadMaster) as trouble:
