@@ -196,14 +196,17 @@ def _mark(course, assignment, found, way, marked):
             yield record
     if not todo:
         return
+    for master in masters.values():
+        master.warm_up()
     with tempfile.TemporaryDirectory(prefix="stage-") as stage:
-        set_stage(Path(stage), masters.values())
         limits = _limits(course, way)
         key = key_of(masters, limits, way.mode)
         habits = recall(course.folder, assignment, key)
-        job = Job(course.folder, assignment, Path(stage), limits, way.mode, habits)
+        job = Job(course.folder, assignment, masters, Path(stage), limits, way.mode, habits)
         size = min(way.workers or os.cpu_count() or 1, len(todo))
         with Pool(job, size, partial(remember, course.folder, assignment, key)) as pool:
+            set_stage(job.stage, masters.values())
+            pool.begin()
             # It takes a second, in which the workers start: in a thread, which Ctrl-C cannot break.
             Thread(target=import_module, args=["grader.gradebook"], daemon=True).start()
             yield from pool.mark(todo)

@@ -55,10 +55,14 @@ class Jail:
         Folder of the files that were handed out with the sheet.
     mode : str
         ``"auto"``: behind walls, or `NoSandbox`; ``"limits"``: without walls.
+    cache : Path, optional
+        Folder where Matplotlib finds the list of fonts that it made before. Behind walls the warm
+        server alone can write to it; without them it is not used.
     """
 
-    def __init__(self, stage, limits, given=None, mode=AUTO):
+    def __init__(self, stage, limits, given=None, mode=AUTO, cache=None):
         self.stage, self.limits, self.given, self.mode = stage, limits, given, mode
+        self.cache = cache or stage / "cache"
         self.process = self.warm = None
 
     def __enter__(self):
@@ -206,7 +210,7 @@ class Jail:
         for package in _installed():
             words += ["--tmpfs", str(_inside(package))]
         words += ["--proc", "/proc", "--dev", "/dev", "--tmpfs", "/tmp"]
-        words += ["--perms", "0755", "--tmpfs", "/cache"]
+        words += ["--bind", str(self.cache), "/cache"]
         words += ["--ro-bind", str(self.stage), "/sandbox"]
         if self.given:
             words += ["--ro-bind", str(self.given), "/given"]

@@ -35,6 +35,11 @@ class _Hand:
         self.submission = None
         self.ready = False
 
+    def begin(self):
+        """Let it start its sandbox: what that shows is there."""
+        with contextlib.suppress(OSError):  # one that has died is noticed later
+            self.pipe.send(worker.BEGIN)
+
     def give(self, submission):
         self.submission = submission
         self.pipe.send(submission)
@@ -65,9 +70,14 @@ class Pool:
         self.hands = []
 
     def __enter__(self):
-        """Start the workers."""
+        """Start the workers, which wait for `begin`."""
         self.hands = [_Hand(self.job, number == 0) for number in range(self.size)]
         return self
+
+    def begin(self):
+        """Let the workers start their sandboxes: the stage is set."""
+        for hand in self.hands:
+            hand.begin()
 
     def __exit__(self, *trouble):
         """End the workers, and with them everything that they started."""
@@ -119,7 +129,7 @@ class Pool:
             self.job = replace(self.job, habits=habits)
             self.learned(habits)
             for other in self.hands[1:]:
-                with contextlib.suppress(OSError):  # one that has died is noticed later
+                with contextlib.suppress(OSError):
                     other.pipe.send(habits)
 
     def _replace(self, hand):
@@ -127,7 +137,8 @@ class Pool:
         if not hand.ready:
             raise UserError("a marking process ended before it could begin: is memory left?")
         hand.process.join()
-        self.hands[self.hands.index(hand)] = _Hand(self.job)
+        self.hands[self.hands.index(hand)] = other = _Hand(self.job)
+        other.begin()
         if hand.submission is None:
             return None
         return Record(

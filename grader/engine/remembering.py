@@ -76,5 +76,10 @@ def remember(folder, assignment, key, habits):
     write_whole(_path(folder, assignment), text.encode())
 
 
+def kept_in(folder):
+    """Return the part of a course folder that may be removed: all in it is found out again."""
+    return folder / "records" / ".habits"
+
+
 def _path(folder, assignment):
-    return folder / "records" / ".habits" / f"{assignment}.json"
+    return kept_in(folder) / f"{assignment}.json"

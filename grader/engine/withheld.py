@@ -55,6 +55,7 @@ def withheld_names(asked, library=LIBRARY):
         reached |= more
 
 
+@cache
 def _uses(library):
     """Return what each definition of the library mentions."""
     uses = {}

@@ -4,18 +4,20 @@ import gc
 import os
 import pickle
 from dataclasses import dataclass, replace
+from importlib import import_module
 from pathlib import Path
 
 from grader.engine.jail import AUTO, Jail, NoSandbox
 from grader.engine.joining import join
 from grader.engine.limits import Limits
-from grader.engine.masters import load_masters
 from grader.engine.processes import bound_memory, die_with_parent, leave_terminal
 from grader.engine.pulse import Pulse, hear
 from grader.engine.reading import bytes_of
+from grader.engine.remembering import kept_in
 from grader.files import write_whole
 from grader.records import CRASHED, FAILED, TIMED_OUT, Record, write_record
 
+BEGIN = "begin"  # what a worker hears when the stage is set
 TRIES = 2  # a computer's trouble is tried again once, and is never a student's
 OTHER_WORK = 120  # seconds of a notebook beside its cells: reading, aligning, starting
 
@@ -30,6 +32,8 @@ class Job:
         The course folder.
     assignment : str
         The sheet.
+    masters : dict
+        From `load_masters`.
     stage : Path
         What the sandbox shows, from `set_stage`.
     limits : Limits
@@ -42,6 +46,7 @@ class Job:
 
     folder: Path
     assignment: str
+    masters: dict
     stage: Path
     limits: Limits
     mode: str = AUTO
@@ -75,6 +80,7 @@ def serve(pipe, job, learns=True):
     die_with_parent()
     leave_terminal()
     try:
+        pipe.recv()  # BEGIN
         with _Workshop(job) as workshop:
             workshop.jail.wait_until_ready()
             workshop.habits = job.habits or (workshop.learn() if learns else pipe.recv())
@@ -97,13 +103,16 @@ class _Workshop:
     """A sandbox, the masters, and what was learned about them."""
 
     def __init__(self, job):
-        self.job, self.habits = job, None
-        self.masters = load_masters(job.folder, job.assignment)
+        self.job, self.masters, self.habits = job, job.masters, None
 
     def __enter__(self):
         """Start the sandbox; NumPy and the checks are loaded beside it, once for all forks."""
         self.jail = self._new_jail()
+        from grader import checks
         from grader.engine import habits, marking, remarks  # noqa: F401
+
+        if self.job.assignment in checks.SHEETS:
+            import_module(f"{checks.__name__}.{self.job.assignment}")
 
         return self
 
@@ -127,7 +136,9 @@ class _Workshop:
     def _new_jail(self):
         given = self.job.folder / "release" / self.job.assignment
         given = given if given.is_dir() else None
-        return Jail(self.job.stage, self.job.limits, given, self.job.mode).__enter__()
+        cache = kept_in(self.job.folder) / "matplotlib"
+        cache.mkdir(parents=True, exist_ok=True)
+        return Jail(self.job.stage, self.job.limits, given, self.job.mode, cache).__enter__()
 
     def mark(self, submission):
         """Mark in a fork, and return the record.

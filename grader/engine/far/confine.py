@@ -13,7 +13,7 @@ from pathlib import Path
 
 NEWNS, NEWUTS, NEWIPC, NEWPID, NEWNET = 0x20000, 0x4000000, 0x8000000, 0x20000000, 0x40000000
 NEWUSER, NOBODY = 0x10000000, 65534
-MS_RDONLY, MS_NOSUID, MS_NODEV, MS_REMOUNT, MS_BIND = 1, 2, 4, 32, 4096
+MS_RDONLY, MS_NOSUID, MS_NODEV, MS_NOEXEC, MS_REMOUNT, MS_BIND = 1, 2, 4, 8, 32, 4096
 MS_REC, MS_PRIVATE = 0x4000, 1 << 18
 PR_SET_DUMPABLE, PR_CAPBSET_DROP, PR_SET_NO_NEW_PRIVS = 4, 24, 38
 LAST_CAPABILITY = 63
@@ -77,7 +77,7 @@ def leave(scratch_size, uid):
     options = f"size={scratch_size},nr_inodes=4096,mode=0777".encode()
     for place in (b"/tmp", b"/dev/shm"):
         must(libc.mount(b"none", place, b"tmpfs", MS_NOSUID | MS_NODEV, options), "mount")
-    read_only = MS_REMOUNT | MS_BIND | MS_RDONLY | MS_NOSUID | MS_NODEV
+    read_only = MS_REMOUNT | MS_BIND | MS_RDONLY | MS_NOSUID | MS_NODEV | MS_NOEXEC
     must(libc.mount(None, b"/cache", None, read_only, None), "mount /cache")
     must(libc.mount(b"none", b"/proc", b"tmpfs", MS_RDONLY | MS_NOSUID, b"size=4k"), "mount /proc")
     Path("/tmp/notebook").mkdir(mode=0o777)
@@ -141,10 +141,8 @@ def give_up(uid):
 
 def find_seccomp():
     """Load libseccomp; ``None`` where it is not installed."""
-    name = ctypes.util.find_library("seccomp") or "libseccomp.so.2"
-    try:
-        library = ctypes.CDLL(name)
-    except OSError:
+    library = _load("libseccomp.so.2") or _load(ctypes.util.find_library("seccomp"))
+    if library is None:
         return None
     library.seccomp_init.restype = ctypes.c_void_p
     library.seccomp_init.argtypes = [ctypes.c_uint32]
@@ -157,6 +155,12 @@ def find_seccomp():
         ctypes.POINTER(Comparison),
     ]
     return library
+
+
+def _load(name):
+    """Load a library of C, if there is one of this name; to look for its name starts programs."""
+    with contextlib.suppress(OSError):
+        return ctypes.CDLL(name) if name else None
 
 
 def refuse_calls(library):
