@@ -12,7 +12,7 @@ from playwright.sync_api import sync_playwright
 
 ROOT = Path(__file__).parents[1]
 BOOK = ROOT / "_build" / "html"
-PREFIX = "/course/"  # not the root of the server: the book must not care where it stands
+PREFIX = "/a/b/course/"  # not the root of the server: the book must not care where it stands
 
 PROGRAMS = ("chromium", "chromium-browser", "google-chrome")
 PATIENCE = 60_000  # milliseconds; a busy machine is no fault of the book
@@ -100,6 +100,8 @@ def watched_page(browser, site_url, *, width=1280, height=900, scheme="light", *
     Gives the tab and a list that grows by one sentence for each request to another origin, each
     answer that is an error, each error on the console and each uncaught exception.
     """
+    # The book's service worker would fetch what a new tab has just fetched a second time.
+    options.setdefault("service_workers", "block")
     context = browser.new_context(
         viewport={"width": width, "height": height}, color_scheme=scheme, **options
     )

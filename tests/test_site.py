@@ -21,7 +21,7 @@ Opened = namedtuple("Opened", "name page troubles")
 chapters_only = pytest.mark.parametrize("opened", PAGES, indirect=True)
 
 
-@pytest.fixture(scope="module", params=[*PAGES, "search"])
+@pytest.fixture(scope="module", params=[*PAGES, "search", "book/offline"])
 def opened(chromium, site_url, request):
     """Open each page once, for the tests that look at it and leave it as it was."""
     with watched_page(chromium, site_url, reduced_motion="reduce") as (page, troubles):

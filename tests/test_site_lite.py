@@ -9,7 +9,7 @@ from urllib.parse import urlsplit
 import nbformat
 import pytest
 from bookext.sheets import name_in_browser
-from browser import ROOT, visit, watched_page
+from browser import PREFIX, ROOT, visit, watched_page
 from playwright.sync_api import expect
 
 from grader.collecting.candidates import answer_ids
@@ -81,7 +81,7 @@ class Lab:
 
 @pytest.fixture(scope="module")
 def lab(chromium, site_url):
-    with watched_page(chromium, site_url) as (page, troubles):
+    with watched_page(chromium, site_url, service_workers="allow") as (page, troubles):
         lab = Lab(page, site_url, troubles)
         lab.come()
         yield lab
@@ -157,6 +157,15 @@ def test_another_version_of_a_sheet_is_told_and_takes_nothing_away(lab):
     expect(lab.page.get_by_text(RIGHT)).to_be_visible()
 
 
+def test_its_service_worker_is_its_own_and_the_book_keeps_another(lab):
+    found = lab.page.evaluate("""async () => ({
+        here: navigator.serviceWorker.controller.scriptURL,
+        all: (await navigator.serviceWorker.getRegistrations()).map(({ scope }) => scope),
+    })""")
+    assert found["here"].startswith(f"{lab.site_url}lite/")
+    assert {f"{lab.site_url}book/", f"{lab.site_url}lite/"} <= set(found["all"])
+
+
 def test_on_a_phone_the_list_of_files_gives_way_to_the_sheet(chromium, site_url):
     with watched_page(chromium, site_url, width=375) as (page, _):
         page.goto(f"{site_url}lite/lab/index.html?path={name_in_browser(RMSNORM)}")
@@ -166,5 +175,5 @@ def test_on_a_phone_the_list_of_files_gives_way_to_the_sheet(chromium, site_url)
 
 
 def test_nobody_else_is_asked_and_nothing_has_gone_wrong(lab):
-    assert urlsplit(lab.page.url).path.startswith("/course/lite/")
+    assert urlsplit(lab.page.url).path.startswith(f"{PREFIX}lite/")
     assert lab.troubles() == []

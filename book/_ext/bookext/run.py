@@ -18,15 +18,13 @@ All cells of a page share one Python. Only pages with such a cell load the scrip
 
 import hashlib
 import json
-import re
-import subprocess
-import sys
 import zipfile
 from pathlib import Path
 
 from docutils import nodes
-from sphinx.errors import ExtensionError
 from sphinx.util.docutils import SphinxDirective
+
+from bookext.bundling import bundle
 
 SCRIPTS = "book/runner"
 TARGET = "_build/vendor/runner"
@@ -98,32 +96,9 @@ def _make_scripts(app, _config):
     root = Path(app.confdir)
     target = root / TARGET
     target.mkdir(parents=True, exist_ok=True)
-    _bundle(root, target)
+    scripts = [f"{SCRIPTS}/{name}" for name in ("run.js", "worker.js")]
+    bundle(root, scripts, target, target / "LICENSES.txt")
     _pack_course(root, target / "course.zip")
-
-
-def _bundle(root, target):
-    """Put each script and the libraries that it imports into one file."""
-    npm = root / "node_modules"
-    entries = [root / SCRIPTS / name for name in ("run.js", "worker.js")]
-    command = [npm / ".bin/esbuild", *entries, "--bundle", "--minify", "--format=esm"]
-    meta = root / "_build/run-meta.json"
-    command += ["--loader:.py=text", f"--outdir={target}", f"--metafile={meta}"]
-    path = {"PATH": f"{Path(sys.executable).parent}:/usr/bin:/bin"}  # esbuild starts from node
-    done = subprocess.run(command, capture_output=True, text=True, env=path)
-    if done.returncode:
-        raise ExtensionError(f"the scripts of {SCRIPTS} do not build: {done.stderr.strip()}")
-    read = json.loads(meta.read_text("utf-8"))["inputs"]
-    licences = (
-        f"{name}\n\n{(npm / name / 'LICENSE').read_text('utf-8')}" for name in _bundled(read)
-    )
-    (target / "LICENSES.txt").write_text("\n\n".join(licences), "utf-8")
-
-
-def _bundled(paths):
-    """Name the packages of npm that some files belong to."""
-    found = (re.search(r"node_modules/((?:@[^/]+/)?[^/]+)/", path) for path in paths)
-    return sorted({package[1] for package in found if package})
 
 
 def _pack_course(root, target):
