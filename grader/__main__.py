@@ -1,4 +1,4 @@
-"""The command ``python -m grader``."""
+"""The command ``python -m grader``; a worker imports this file too, and needs nothing of it."""
 
 import sys
 
@@ -6,7 +6,7 @@ from grader.lean import leave_out
 
 leave_out()
 
-from grader.cli import main  # noqa: E402
-
 if __name__ == "__main__":
+    from grader.cli import main
+
     sys.exit(main())
