@@ -6,7 +6,7 @@ from types import SimpleNamespace
 
 import pytest
 from classes import REPOSITORY
-from hostile import FULL, RIGHT, beginning, changed
+from hostile import FULL, RIGHT, answering, beginning, changed
 from test_engine_sheets import master_of_sheet
 
 from grader.engine.composing import stream
@@ -313,3 +313,54 @@ def test_metadata_that_nest_cost_nothing(rmsnorm):
     assert "changed points" in [note.kind for note in record.notes]
     with pytest.raises(Exception, match="notebook format 'list'"):
         read(json.dumps({"nbformat": deep, "cells": []}).encode())
+
+
+SEEN = "SEEN = []\ndef half_rms(eps):\n    SEEN.append(eps)\n    return 0.0"
+
+
+@pytest.mark.parametrize(
+    "later",
+    [
+        "raise ValueError(f'x is {SEEN}')",
+        "raise type(f'x_is_{int(SEEN[0] * 1e9)}', (ValueError,), {})",
+        "raise NameError(f\"name 'x{int(SEEN[0] * 1e9)}' is not defined\")",
+        "raise SyntaxError(f'x is {SEEN}')",
+        "normalize_vjp = f'x is {SEEN}'",
+    ],
+)
+def test_what_a_test_handed_in_is_not_told_by_a_later_cell(rmsnorm, later):
+    def lean(cells, cell):
+        cell("half_rms")["source"] = SEEN
+        cell("normalize_vjp")["source"] = later
+
+    points, record, _ = rmsnorm.mark(changed(lean))
+    told = [c.sentence for c in record.cells if c.name.startswith("normalize_vjp")]
+    assert all(told)
+    assert not [sentence for sentence in told if "x is" in sentence or "10000" in sentence]
+    assert points["half_rms-value"] == points["normalize_vjp-value"] == 0
+
+
+@pytest.mark.parametrize(
+    ("source", "why"),
+    [
+        ("root = W", "NameError: name 'W' is not defined"),
+        ("import torch", "ModuleNotFoundError: No module named 'torch'"),
+        ("def half_rms(eps):\n  return eps +", "SyntaxError: invalid syntax, line 2"),
+        ("np.sqroot(3)", "AttributeError: module 'numpy' has no attribute 'sqroot'"),
+        ("1 / 0", "ZeroDivisionError"),
+    ],
+)
+def test_why_a_cell_failed_is_told_in_python_s_words(rmsnorm, source, why):
+    _, record, _ = rmsnorm.mark(answering(source))
+    (told,) = [c.sentence for c in record.cells if c.name == "half_rms-value"]
+    assert told == f"There is no half_rms in the notebook: its cell raised {why}."
+
+
+def test_a_group_of_errors_is_told_without_a_line_of_ours(rmsnorm):
+    source = "def half_rms(eps):\n    raise ExceptionGroup('x', [ValueError('y')])"
+    _, record, _ = rmsnorm.mark(answering(source))
+    (told,) = [c.sentence for c in record.cells if c.name == "half_rms-value"]
+    assert told.splitlines() == [
+        "half_rms raised ExceptionGroup.",
+        "  line 2, in half_rms: raise ExceptionGroup('x', [ValueError('y')])",
+    ]

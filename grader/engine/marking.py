@@ -15,6 +15,7 @@ from grader.engine.reading import LARGEST, Unreadable, read
 from grader.engine.remembering import Habits
 from grader.engine.student import Student
 from grader.engine.suspicions import suspicions
+from grader.engine.telling import why_failed
 from grader.engine.testing import Tester, Verdict
 from grader.records import (
     CRASHED,
@@ -159,7 +160,7 @@ def _run_cell(marking, number, cell):
     if error["type"] == "TimeUp":
         _remember_fate(marking, cell, TIMED_OUT, error["text"])
     else:
-        _remember_fate(marking, cell, None, f"its cell raised {error['type']}: {error['text']}")
+        _remember_fate(marking, cell, None, why_failed(error, [*marking.student.done, cell.source]))
 
 
 def _kept(marking, outputs):

@@ -4,6 +4,7 @@ The far side may be in a student's hands: it has seen the inputs of hidden tests
 them by the name of an exception or by a line of code that nobody wrote.
 """
 
+import ast
 import builtins
 import contextlib
 import keyword
@@ -14,14 +15,22 @@ import numpy as np
 
 from grader.engine.jail import Lost
 from grader.engine.reading import clean
+from grader.engine.suspicions import OF_IPYTHON
 from grader.engine.withheld import refusals
 from grader.records import CRASHED, TIMED_OUT
 
 MOST_TEXT = 2000  # characters of an error or a warning
 MOST_FRAMES = 8
 ENDINGS = (StopIteration, StopAsyncIteration)  # raised here, they would end a test's own loops
+GROUPS = (BaseExceptionGroup,)  # which want more than a text
 PLACES = ("<module>", "<lambda>", "<listcomp>", "<genexpr>", "<dictcomp>", "<setcomp>")
 LIBRARIES = ("LinAlgError", "AxisError")  # exceptions of NumPy's own
+# What Python says of names, and nothing else: they can be looked for in the notebook.
+SAYINGS = re.compile(
+    r"name '(\w+)' is not defined|No module named '([\w.]+)'"
+    r"|module '([\w.]+)' has no attribute '(\w+)'"
+    r"|cannot access local variable '(\w+)' where it is not associated with a value"
+)
 
 
 class Written:
@@ -47,6 +56,12 @@ class Written:
         dotted, here, _ = text.partition(" is not there while ")
         return bool(here) and dotted.rpartition(".")[2] in self.words and text in refusals()
 
+    def says(self, text):
+        """Tell whether a text is what Python says of names that stand in a cell."""
+        said = SAYINGS.fullmatch(text)
+        names = ".".join(filter(None, said.groups())).split(".") if said else [""]
+        return self.words.issuperset(names) or self.is_refusal(text)
+
     def frames(self, frames):
         """Return the frames whose lines stand in a cell, with the numbers that they have there."""
         kept = []
@@ -55,6 +70,36 @@ class Written:
             if numbers and (name in PLACES or name in self.words):
                 kept.append((line if line in numbers else min(numbers), name, text))
         return kept
+
+
+def why_failed(error, cells):
+    """Say why a cell failed: an error's text may hold what an earlier test has handed in.
+
+    Parameters
+    ----------
+    error : dict
+        What the far side tells of it.
+    cells : list of str
+        What was run, the cell in question at the end.
+    """
+    written = Written()
+    for source in cells:
+        written.add(source)
+    kind = written.name(error["type"], "an error")
+    text = error["text"] if written.says(error["text"]) else ""
+    text = _syntax(cells[-1]) if kind in ("SyntaxError", "IndentationError") else text
+    return f"its cell raised {kind}" + (f": {text}" if text else "")
+
+
+def _syntax(source):
+    """Say what is no Python in a cell, found out on this side."""
+    try:
+        ast.parse(OF_IPYTHON.sub("", source))
+    except SyntaxError as trouble:
+        return f"{trouble.msg}, line {trouble.lineno}"
+    except (ValueError, RecursionError, MemoryError):
+        pass
+    return ""
 
 
 def cell_told(answer):
@@ -121,7 +166,7 @@ def _kind_of(told):
     """Find or make the class of an exception: builtin ones are the real ones."""
     known = [getattr(builtins, base, None) for base in told["bases"]]
     known = [kind for kind in known if isinstance(kind, type) and issubclass(kind, Exception)]
-    known = [kind for kind in known if not issubclass(kind, ENDINGS)]
+    known = [kind for kind in known if not issubclass(kind, ENDINGS + GROUPS)]
     base = known[0] if known else RuntimeError
     if base.__name__ == told["type"]:
         return _plain(base)
