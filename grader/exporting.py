@@ -12,7 +12,7 @@ from pathlib import Path
 from grader.errors import UsageError
 from grader.records import GRADED
 
-FORMULA = ("=", "+", "-", "@", "\t", "\r")  # what a spreadsheet would compute
+FORMULA = tuple("=+-@\t\r\n＝＋－＠")  # what a spreadsheet would compute
 
 
 def table(standings):
@@ -57,7 +57,7 @@ def _number(points):
 
 def _plain(text):
     """Keep a spreadsheet from computing a name."""
-    return f"'{text}" if text.startswith(FORMULA) else text
+    return f"'{text}" if text.lstrip(" ").startswith(FORMULA) else text
 
 
 def fill_canvas(roster, assignment, standings, numbers):

@@ -11,7 +11,7 @@ from importlib import import_module
 from pathlib import Path
 from threading import Thread
 
-from grader.collecting.candidates import answer_ids, find_submission
+from grader.collecting.candidates import answer_ids, find_submission, student_folders
 from grader.engine.jail import AUTO
 from grader.engine.joining import digest_of, when_submitted
 from grader.engine.limits import Limits
@@ -23,6 +23,7 @@ from grader.engine.stage import set_stage
 from grader.engine.worker import Job, Submission
 from grader.errors import UsageError, UserError
 from grader.records import (
+    FAILED,
     NOT_SUBMITTED,
     Record,
     read_record,
@@ -72,12 +73,15 @@ class Marked:
         How many had been marked before.
     troubles : list of str
         What the author of the tests should mend.
+    refused : dict
+        Name of a folder that can be no student's to the reason.
     """
 
     records: list = field(default_factory=list)
     asked: int = 0
     kept: int = 0
     troubles: list = field(default_factory=list)
+    refused: dict = field(default_factory=dict)
 
     @property
     def stopped(self):
@@ -114,6 +118,8 @@ def mark_all(course, assignment, students=None, way=Way(), watch=None):
     with only_run(course):
         found = [_find(course, assignment, s) for s in _choose(course, students, way.db)]
         marked = Marked(asked=len(found))
+        if not students:
+            marked.refused = student_folders(course.folder / "submitted")[1]
         told = watch(len(found)) if watch else lambda record: None
         with contextlib.suppress(KeyboardInterrupt):
             for record in _mark(course, assignment, found, way, marked):
@@ -141,7 +147,7 @@ def only_run(course):
 
 def _choose(course, students, db):
     """Return the students to mark; ``UsageError`` for one that nobody knows."""
-    folders = {path.name for path in course.folder.glob("submitted/[!.]*") if path.is_dir()}
+    folders, _ = student_folders(course.folder / "submitted")
     if students and folders.issuperset(students):
         return sorted(set(students))
     from grader.gradebook import read_students
@@ -171,7 +177,12 @@ def _find(course, assignment, student):
     folder = course.folder / "submitted" / student / assignment
     files, notes = [], []
     for master in course.masters(assignment):
-        path, told = find_submission(folder, master.name, answer_ids(master.read_bytes()))
+        try:
+            path, told = find_submission(folder, master.name, answer_ids(master.read_bytes()))
+            if path is not None:
+                path.open("rb").close()
+        except OSError as trouble:
+            return Record(student, assignment, FAILED, f"it cannot be read: {trouble.strerror}")
         notes += told
         if path is not None:
             files.append((master.stem, path))

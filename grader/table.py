@@ -4,6 +4,7 @@ import json
 import sys
 from dataclasses import asdict
 
+from grader.names import shown
 from grader.records import FAILED, GRADED, NOT_SUBMITTED, WAITING
 
 WIDE = 1000  # columns: in a file or a pipe no line of the table is wrapped
@@ -60,7 +61,8 @@ def print_table(assignment, records):
     for heading in ("student", "points", "by hand", "remark"):
         table.add_column(heading, justify="right" if heading == "points" else "left")
     for record in records:
-        table.add_row(*map(Text, row(record)))  # Text: a name such as [red] is no markup
+        # Text: a name such as [red] is no markup.
+        table.add_row(*(Text(shown(part)) for part in row(record)))
     console = Console(width=None if sys.stdout.isatty() else WIDE)
     console.print(table)
     console.print(f"{assignment}: {_summary(records)}", highlight=False)

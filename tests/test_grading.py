@@ -9,6 +9,7 @@ import sys
 import time
 from contextlib import closing
 from pathlib import Path
+from unittest.mock import Mock
 
 import hostile
 import psutil
@@ -16,7 +17,8 @@ import pytest
 from classes import REPOSITORY, make_small_course
 
 from grader.course import Course
-from grader.grading import only_run
+from grader.grading import mark_all, only_run
+from grader.records import FAILED
 
 SUBMISSIONS = Path(__file__).parent / "submissions" / "rmsnorm"
 MARKS = json.loads((SUBMISSIONS / "marks.json").read_text("utf-8"))
@@ -232,6 +234,30 @@ def test_one_broken_submission_does_not_stop_the_class(course):
     assert students["nothing"]["status"] == "not submitted"
     assert students["nothing"]["remark"] == "nothing handed in"
     assert len(students) == len(TROUBLE) + 3
+
+
+def test_a_folder_that_can_be_nobody_s_costs_nobody_else_a_mark(course):
+    for student in ("ana", "Jos\udce9", "x" * 250, "t\x1b]0;owned\x07", "zoë"):
+        hand_in(course, student, (SUBMISSIONS / "untouched.ipynb").read_bytes())
+    run = subprocess.run(
+        command(course), capture_output=True, text=True, cwd=REPOSITORY, check=False
+    )
+    assert [one["student"] for one in json.loads(run.stdout)["students"]] == ["ana", "zoë"]
+    assert run.returncode == 1
+    assert [line.partition(":")[0] for line in sorted(run.stderr.splitlines())] == [
+        r"submitted/Jos\udce9 was not marked",
+        r"submitted/t\x1b]0;owned\x07 was not marked",
+        f"submitted/{'x' * 60} was not marked",
+    ]
+    assert list(marks_in_gradebook(course)) == ["ana", "zoë"]
+
+
+def test_a_file_that_cannot_be_opened_is_told_as_that(course, monkeypatch):
+    hand_in(course, "ana", (SUBMISSIONS / "untouched.ipynb").read_bytes())
+    denied = PermissionError(13, "Permission denied")
+    monkeypatch.setattr("grader.grading.find_submission", Mock(side_effect=denied))
+    (record,) = mark_all(Course(course), "rmsnorm").records
+    assert (record.status, record.remark) == (FAILED, "it cannot be read: Permission denied")
 
 
 # Hostile submissions, each between two honest ones

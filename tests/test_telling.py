@@ -12,7 +12,7 @@ import pytest
 from classes import GRADED_CELLS, IN_WORDS, SHEET, make_small_course, record
 from nbgrader.api import Gradebook
 
-from grader import cli, gradebook
+from grader import cli, exporting, gradebook
 from grader.course import Course
 from grader.records import FAILED, NOT_SUBMITTED, Note, Record, write_record
 
@@ -86,6 +86,12 @@ def test_missing_waiting_and_nothing_won_are_three_things(course, capsys):
     assert err == (
         "carl: waiting for a marker\neve <b>: failed\nfinn: not submitted\ngus: not submitted\n"
     )
+
+
+@pytest.mark.parametrize("name", ["=1", "+1", "-1", "@a", " =1", "＝1"])
+def test_no_name_is_computed_by_a_spreadsheet(name):
+    assert exporting._plain(name) == f"'{name}"
+    assert exporting._plain(f"a{name}") == f"a{name}"
 
 
 def test_each_question_has_a_column_and_only_marks_are_numbers(course, capsys):

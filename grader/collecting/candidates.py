@@ -6,6 +6,7 @@ from pathlib import Path
 from grader.collecting.entries import is_clutter
 from grader.collecting.naming import is_called
 from grader.engine.reading import bytes_of
+from grader.names import shown, why_no_student
 from grader.records import Note
 
 ENDING = ".ipynb"
@@ -23,6 +24,26 @@ def answer_ids(data):
         }
     except (ValueError, LookupError, TypeError, AttributeError, RecursionError):
         return set()
+
+
+def student_folders(submitted):
+    """Return the students who have a folder in ``submitted/``, and why other folders are nobody's.
+
+    Parameters
+    ----------
+    submitted : Path
+        Of the course; it need not exist.
+
+    Returns
+    -------
+    students : set of str
+        Names of folders.
+    refused : dict
+        Name of a folder to what is wrong with it.
+    """
+    folders = [path.name for path in submitted.glob("[!.]*") if path.is_dir()]
+    refused = {name: reason for name in folders if (reason := why_no_student(name))}
+    return set(folders) - refused.keys(), refused
 
 
 def is_notebook(name):
@@ -70,15 +91,15 @@ def _choose(files, name, ids):
     fitting = [path for path in notebooks if answer_ids(bytes_of(path)) & ids]
     fitting = fitting or [path for path in notebooks if is_called(path.name, stem)]
     if len(fitting) == 1:
-        taken = fitting[0].name
+        taken = shown(fitting[0].name)
         return fitting[0], Note("renamed file", None, f"{taken} was taken for {name}")
     names = [path.name for path in fitting or files]
     if not names:
         return None, None
-    listed = ", ".join(names)
+    listed = ", ".join(map(shown, names))
     reason = f"more than one could be {name}: {listed}" if fitting else f"no {name} among {listed}"
     return None, Note("no notebook", None, reason)
 
 
 def _refused(path):
-    return Note("refused link", None, f"{path.name} is a link, and links are not followed")
+    return Note("refused link", None, f"{shown(path.name)} is a link, and links are not followed")

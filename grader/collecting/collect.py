@@ -13,6 +13,7 @@ from grader.collecting.naming import attempt, is_called, local_name, owners
 from grader.errors import UsageError
 from grader.files import write_whole
 from grader.late import instant_of
+from grader.names import why_no_student
 
 NEW, REPLACED, UNCHANGED, NOTHING = "new", "replaced", "unchanged", "nothing found"
 
@@ -134,7 +135,7 @@ def _why_no_folder(student):
     """Say why a name cannot be a folder's that nbgrader can work with."""
     if re.search(r"[/\\\0*?\[\]]", student) or student.startswith(".") or not student.strip():
         return f"{student!r} cannot be the name of a student's folder"
-    return ""
+    return why_no_student(student)
 
 
 def _fitting(files, assignment, ids):

@@ -31,9 +31,11 @@ def digest_of(digests):
 
 def when_submitted(folder):
     """Read nbgrader's ``timestamp.txt``; ``None`` if there is none that can be read."""
+    path = folder / "timestamp.txt"
     try:
-        text = (folder / "timestamp.txt").read_text("utf-8").strip()
-        moment = read_time(text)
+        if path.is_symlink() or not path.is_file():  # a link leads to another's, a pipe has no end
+            return None
+        moment = read_time(path.read_text("utf-8").strip())
     except (OSError, ValueError, KeyError):
         return None
     return moment.isoformat()

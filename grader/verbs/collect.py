@@ -5,6 +5,7 @@ import sys
 from dataclasses import asdict
 from pathlib import Path
 
+from grader.names import shown
 from grader.verbs import Verb, add_json, add_sheet, open_sheet
 
 
@@ -38,7 +39,7 @@ def _run(options):
     else:
         _tell(options.assignment, collected)
     for one in refused:
-        print(f"refused {one.path}: {one.reason}", file=sys.stderr)
+        print(shown(f"refused {one.path}: {one.reason}"), file=sys.stderr)
     return int(bool(refused))
 
 
@@ -48,7 +49,7 @@ def _tell(assignment, collected):
         kept = f" {one.file}" if one.file else ""
         others = f"; not kept: {', '.join(one.others)}" if one.others else ""
         remark = f" ({one.remark})" if one.remark else ""
-        print(f"{one.student}: {one.status}{kept}{remark}{others}")
+        print(shown(f"{one.student}: {one.status}{kept}{remark}{others}"))
     print(f"{assignment}: {sum(bool(one.file) for one in collected)} of {len(collected)} collected")
 
 

@@ -4,6 +4,7 @@ import contextlib
 import sys
 
 from grader.engine.jail import AUTO, LIMITS
+from grader.names import shown
 from grader.verbs import Verb, add_db, add_json, add_sheet, open_sheet
 
 UNPROTECTED = (
@@ -68,7 +69,8 @@ def _run(options):
     else:
         print_table(options.assignment, marked.records)
     _tell(marked)
-    return int(marked.stopped or any(record.status == FAILED for record in marked.records))
+    failed = any(record.status == FAILED for record in marked.records)
+    return int(marked.stopped or failed or bool(marked.refused))
 
 
 def warn_of_limits(options):
@@ -79,6 +81,8 @@ def warn_of_limits(options):
 
 def _tell(marked):
     """Say what is not in the table."""
+    for name, reason in marked.refused.items():
+        print(f"submitted/{shown(name):.60} was not marked: {reason}", file=sys.stderr)
     for trouble in marked.troubles:
         print(f"the tests: {trouble}", file=sys.stderr)
     if marked.stopped:
