@@ -1,11 +1,12 @@
 """A submission beside its master: what counts, what is put back, and what is said about it."""
 
 import json
+import re
 
 import pytest
 
 from grader.engine.aligning import align
-from grader.engine.composing import compose
+from grader.engine.composing import compose, inert
 from grader.engine.master import GRADED, HAND
 from grader.engine.masters import master_of
 from grader.engine.reading import Unreadable, read
@@ -248,3 +249,29 @@ def test_code_that_is_meant_for_the_grader_is_named(source):
 )
 def test_honest_code_is_not_suspected(source):
     assert suspicions("f", source) == []
+
+
+LINKS = [
+    "[x](javascript:1)",
+    "[x](JAVAscript\\:1)",
+    "[x](java&#115;cript:1)",
+    "[x](javascript&colon;1)",
+    "[x](&#x01;vbscript&#58;1)",
+    "![x](javascript:1)",
+    "[x][a]\n\n[a]: javascript:1",
+]
+
+
+@pytest.mark.parametrize("text", LINKS)
+def test_no_address_of_an_autograded_notebook_runs(text):
+    """In nbgrader's formgrader, which shows what this renderer makes."""
+    from nbconvert.filters.markdown_mistune import markdown2html_mistune
+
+    runs = re.compile(r'(href|src)="[\s\x00-\x20]*(java|vb)script:', re.IGNORECASE)
+    assert runs.search(markdown2html_mistune(text))
+    assert not runs.search(markdown2html_mistune(inert(text)))
+
+
+@pytest.mark.parametrize("text", [r"$\href{java" + "\n" + "script:1}{x}$", "a &amp; b", "$a &= b$"])
+def test_only_a_text_with_such_an_address_is_changed(text):
+    assert (inert(text) != text) == ("script" in text)

@@ -1,5 +1,6 @@
 """The autograded notebook: what was run, what it showed, and what the tests said."""
 
+import html
 import re
 
 from grader.engine import master as roles
@@ -7,7 +8,10 @@ from grader.engine.reading import clean
 from grader.files import json_lines
 
 MARKUP = re.compile(r"<(?=[A-Za-z/!?])")
-INERT = "<\N{ZERO WIDTH NON-JOINER}"  # looks the same, and opens no tag of HTML
+UNSEEN = "\N{ZERO WIDTH NON-JOINER}"
+INERT = f"<{UNSEEN}"  # looks the same, and opens no tag of HTML
+SCRIPT = re.compile(r"(script)([\s\\]*:)", re.IGNORECASE)  # of javascript: and its kin
+SKIPPED = re.compile(r"[\s\\\x00-\x20]+")  # what Markdown or a browser takes out of an address
 _PNG = re.compile(r"[A-Za-z0-9+/=\s]*")
 
 
@@ -42,7 +46,7 @@ def compose(master, placed, shown):
 def _cell(cell, number, outputs, taken):
     master = cell.master
     theirs = master is None or master.role in (roles.ANSWER, roles.HAND, roles.FREE)
-    source = MARKUP.sub(INERT, cell.source) if theirs and cell.kind == "markdown" else cell.source
+    source = inert(cell.source) if theirs and cell.kind == "markdown" else cell.source
     facts = {
         "cell_type": cell.kind,
         "id": _id(cell, number, taken),
@@ -54,6 +58,15 @@ def _cell(cell, number, outputs, taken):
     elif cell.pictures:
         facts["attachments"] = cell.pictures
     return facts
+
+
+def inert(text):
+    """Return Markdown that looks the same, opens no tag of HTML, and has no address that runs."""
+    text = MARKUP.sub(INERT, text)
+    read = SKIPPED.sub("", html.unescape(text)).lower()
+    if "javascript:" in read or "vbscript:" in read:
+        text = SCRIPT.sub(rf"\1{UNSEEN}\2", text.replace("&", f"&{UNSEEN}"))
+    return text
 
 
 def _id(cell, number, taken):
