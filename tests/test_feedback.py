@@ -236,5 +236,13 @@ def test_all_formulas_of_the_sheets_are_understood():
 
 def test_endless_text_is_cut():
     assert len(rendering.text("x" * 10**7)) < 60_000
-    assert len(rendering.markdown("*" * 10**6)) < 60_000
-    assert len(rendering.code("x = 1\n" * 10**5)) < 60_000
+    assert len(rendering.Room().markdown("*" * 10**6)) < 60_000
+    assert len(rendering.Room().code("x = 1\n" * 10**5)) < 60_000
+
+
+def test_a_page_has_room_for_so_much_that_is_typeset_and_no_more():
+    room = rendering.Room(size=10)
+    assert "<strong>" in room.markdown("**a**")
+    assert "<strong>" in room.markdown("**b**")
+    assert room.markdown("**c** <") == "<pre>**c** &lt;</pre>"
+    assert room.code("x = '<'") == "x = &#x27;&lt;&#x27;"

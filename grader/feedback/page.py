@@ -75,7 +75,7 @@ def _parts(course, standing, name, ids):
     )
     printed = _outputs_by_source(_cells(handed_in))
     prefix = "" if name == f"{record.assignment}.ipynb" else name.removesuffix("ipynb")[:-1] + "/"
-    graded = {cell.key: cell for cell in record.cells}
+    graded, room = {cell.key: cell for cell in record.cells}, rendering.Room()
     for cell in _cells(folder / name):
         key = prefix + str((cell.get("metadata", {}).get("nbgrader") or {}).get("grade_id", ""))
         source = rendering.joined(cell.get("source"))
@@ -93,9 +93,9 @@ def _parts(course, standing, name, ids):
             yield part  # the claim in words and its sentence; the test itself stays with us
         elif cell.get("cell_type") == "code":
             outputs = printed[source].pop(0) if printed[source] else []
-            yield part | {"code": rendering.code(source), "outputs": outputs}
+            yield part | {"code": room.code(source), "outputs": outputs}
         else:
-            yield part | {"markdown": rendering.markdown(source)}
+            yield part | {"markdown": room.markdown(source)}
 
 
 def _cells(path):

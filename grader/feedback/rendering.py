@@ -23,6 +23,7 @@ from grader.pages import clean
 
 LONGEST = 50_000  # characters of one cell or output
 PICTURES = {"image/png": b"\x89PNG\r\n\x1a\n", "image/jpeg": b"\xff\xd8\xff"}
+MOST_RICH = 400_000  # characters of one page that are coloured or typeset: a sheet has 25,000
 LARGEST_PICTURE = 4 << 20  # base64 characters
 # A formula's place while the HTML around it is sanitised: characters that no text may bring along.
 OPEN, CLOSE = "\ue000", "\ue001"
@@ -41,20 +42,36 @@ def text(source):
     return shown if len(shown) <= LONGEST else shown[:LONGEST] + "\n… and so on"
 
 
+class Room:
+    """How much of one page is coloured and typeset: text can be made to take a second a cell."""
+
+    def __init__(self, size=MOST_RICH):
+        self.left = size
+
+    def code(self, source):
+        """Return Python code, in colours while there is room."""
+        return code(source) if self._take(source) else Markup(html.escape(text(source)))
+
+    def markdown(self, source):
+        """Return Markdown, as HTML while there is room, else as it was written."""
+        if self._take(source):
+            return markdown(source)
+        return Markup(f"<pre>{html.escape(text(source))}</pre>")
+
+    def _take(self, source):
+        self.left -= min(len(source), LONGEST)
+        return self.left >= 0 and len(source) <= LONGEST
+
+
 @lru_cache(maxsize=4096)
 def code(source):
     """Return Python code in colours."""
-    shown = text(source)
-    return Markup(
-        highlight(shown, LEXER, COLOURS) if len(source) <= LONGEST else html.escape(shown)
-    )
+    return Markup(highlight(text(source), LEXER, COLOURS))
 
 
 @lru_cache(maxsize=4096)
 def markdown(source):
     """Return Markdown as HTML without anything that runs, loads or looks like another page."""
-    if len(source) > LONGEST:
-        return Markup(f"<pre>{html.escape(text(source))}</pre>")
     formulas = []
     source = text(source).replace(OPEN, "").replace(CLOSE, "")
     safe = nh3.clean(
