@@ -395,3 +395,21 @@ def test_an_argument_that_is_written_into_is_named(name, answer):
 
     found = failure(writes, exercise=name)
     assert found.mistakes == ("writes_into_arguments",)
+
+
+def test_an_answer_that_is_right_at_other_sizes_is_not_asked_about_the_example_s():
+    def rmsnorm_forward(x, weight, eps=1e-5):
+        with np.errstate(all="ignore"):
+            return RIGHT["rmsnorm_forward"][0](x, weight, 0.0)[0] + eps, None
+
+    assert "example" not in str(failure(rmsnorm_forward, seed=0, claim="eps"))
+
+
+@pytest.mark.parametrize("claim", ["types", "untouched"])
+def test_wrong_values_are_not_told_as_bad_manners(claim):
+    def rmsnorm_forward(x, weight, eps=1e-5):
+        return (0.123 * x).astype(x.dtype), None
+
+    found = failure(rmsnorm_forward, seed=0, claim=claim)
+    assert str(found).startswith("This check counts for right values only")
+    assert found.mistakes == ("values_first",)

@@ -324,6 +324,50 @@ def cache_spoiled(dout, cache):
     return result
 
 
+def soft_of_absolute_axis(scores):
+    axis = min(1, scores.ndim - 1)
+    e = np.exp(scores - scores.max(axis=axis, keepdims=True))
+    return e / e.sum(axis=axis, keepdims=True)
+
+
+def mask_a_step_too_far(T, S=None):
+    S = T if S is None else S
+    return np.arange(S)[None, :] < np.arange(T)[:, None] + S - T + (2 if S > T else 1)
+
+
+def mask_against_the_offset(T, S=None):
+    S = T if S is None else S
+    return np.tril(np.ones((T, S), dtype=bool), k=T - S)
+
+
+def softmax_with_a_floor(scores):
+    e = np.exp(scores - scores.max(axis=-1, keepdims=True))
+    return e / (e.sum(axis=-1, keepdims=True) + 1e-6)
+
+
+def grouped_attention(q, k, v, key_of, value_of, inner=1.0, outer=1.0):
+    scores = np.einsum("...htk,...hsk->...hts", q, k[..., key_of, :, :]) * inner
+    T, S = scores.shape[-2:]
+    weights = soft(np.where(np.tri(T, S, S - T, dtype=bool), scores, -np.inf))
+    return np.einsum("...hts,...hsk->...htk", weights, v[..., value_of, :, :]) * outer, None
+
+
+def values_in_turn(q, k, v):
+    H, H_kv = q.shape[-3], k.shape[-3]
+    near, in_turn = np.arange(H) // (H // H_kv), np.arange(H) % H_kv
+    return grouped_attention(q, k, v, near, in_turn, inner=q.shape[-1] ** -0.5)
+
+
+def scaled_behind_the_softmax(q, k, v):
+    H, H_kv = q.shape[-3], k.shape[-3]
+    near = np.arange(H) // (H // H_kv)
+    return grouped_attention(q, k, v, near, near, outer=q.shape[-1] ** -0.5)
+
+
+def softmax_second_term_bare(dweights, weights):
+    return weights * dweights - (weights * dweights).sum(axis=-1, keepdims=True)
+
+
 WRONG = {
     "causal_mask": [
         (lambda T, S: np.tri(T, S, S - T - 1), "diagonal_hidden"),
@@ -337,6 +381,8 @@ WRONG = {
         (lambda T, S: np.where(np.tri(T, S, S - T) > 0, 0, -np.inf), "additive"),
         (lambda T, S: np.tri(4, dtype=bool), "shape"),
         (lambda T, S: None, None),
+        (mask_a_step_too_far, "last_sees_too_much"),
+        (mask_against_the_offset, "offset_against"),
     ],
     "softmax": [
         (lambda z: np.exp(z) / np.exp(z).sum(-1, keepdims=True), "no_maximum"),
@@ -353,6 +399,8 @@ WRONG = {
         (softmax_over_axis_0, "first_axis"),
         (softmax_of_one_sum, "one_sum"),
         (softmax_in_float64, "dtype_leaks"),
+        (soft_of_absolute_axis, "second_axis"),
+        (softmax_with_a_floor, "nearly_right"),
     ],
     "rope_angles": [
         (lambda p, K, b: np.outer(p, b ** (-np.arange(K // 2) / K)), "half_exponent"),
@@ -412,6 +460,8 @@ WRONG = {
         (mix_scales_in_place, "writes_into_arguments"),
         (lambda q, k, v: mixing(right)(q, k, v)[0], None),
         (lambda q, k, v: (v, None), None),
+        (values_in_turn, "values_tiled"),
+        (scaled_behind_the_softmax, "scaled_too_late"),
     ],
     "causal_self_attention_forward": [
         (layer(cut=cut_alone), "split_by_reshape"),
@@ -446,6 +496,7 @@ WRONG = {
         (by_jacobian_of_first_row, None),
         (softmax_back_by_differences, None),
         (lambda g, p: (p * (g - (g * p).sum(-1, keepdims=True))).astype(np.float32), None),
+        (softmax_second_term_bare, "weight_of_second_term"),
     ],
     "causal_self_attention_backward": [
         (back(root=False), "scale_forgotten"),

@@ -454,6 +454,42 @@ def wrong_named_otherwise(backward):
     return [f"d{name}" for name in looked_at(backward)]
 
 
+def gradient_row_by_row(f, x, step=STEP):
+    x = np.array(x, dtype=float)
+    found = np.zeros(x.shape)
+    for i in range(len(np.atleast_1d(x))):
+        if x.ndim == 0:
+            return (f(x + step) - f(x - step)) / (2 * step)
+        above, below = x.copy(), x.copy()
+        above[i] += step * (1 if x.ndim > 1 else max(1, abs(x[i])))
+        below[i] -= step * (1 if x.ndim > 1 else max(1, abs(x[i])))
+        found[i] = (f(above) - f(below)) / (np.max(above - below))
+    return found
+
+
+def gradient_over_the_short_step(f, x, step=STEP):
+    x = np.array(x, dtype=float)
+    found = np.zeros(x.shape)
+    for i in np.ndindex(x.shape):
+        above, below = x.copy(), x.copy()
+        above[i] += step * max(1, abs(x[i]))
+        below[i] -= step * max(1, abs(x[i]))
+        found[i] = (f(above) - f(below)) / (2 * step)
+    return found
+
+
+def check_that_leaves_tensors_moved(loss, tensors, gradients, step=STEP):
+    held, errors = dict(tensors), {}
+    for name, tensor in tensors.items():
+
+        def moved(t, name=name):
+            held[name] = t
+            return loss(held)
+
+        errors[name] = relative_error(numerical_gradient(moved, tensor, step), gradients[name])
+    return errors
+
+
 WRONG = {
     "transformer_block_forward": [
         (forward_reusing_the_name, "stream_normalised"),
@@ -489,6 +525,8 @@ WRONG = {
         (gradient_never_put_back, "left_moved"),
         (gradient_moving_the_caller_s_array, "writes_into_arguments"),
         (gradient_of_all_entries_at_once, "all_together"),
+        (gradient_row_by_row, "rows_together"),
+        (gradient_over_the_short_step, "step_divides"),
     ],
     "relative_error": [
         (error_without_a_divisor, "absolute"),
@@ -508,6 +546,7 @@ WRONG = {
         (check_late_binding, None),
         (check_writing_into_tensors, None),
         (check_deaf_to_step, "step_lost"),
+        (check_that_leaves_tensors_moved, "left_moved"),
     ],
     "block_gradient_errors": [
         (errors_with_a_plain_sum, "plain_sum"),

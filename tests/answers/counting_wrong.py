@@ -226,6 +226,28 @@ def only_compute(days, chips, speed, utilisation, ratio=20.0):
     return right.plan_by_formula(days, chips, speed, utilisation, ratio)[0]
 
 
+def counts_turned_round(model):
+    d, K, h = model["d_model"], model["head_dim"], model["d_ff"]
+    q, kv = K * model["n_heads"], K * model["n_kv_heads"]
+    attention = 2 * d * (q + kv) + model["qkv_bias"] * (q + 2 * kv) + model["attn_out_bias"] * d
+    n, experts = model["mlp_matrices"], model["n_experts"]
+    net = experts * (n * d * h + model["mlp_bias"] * ((n - 1) * h + d))
+    return net + d * experts * (experts > 1), attention
+
+
+def balance_of_training(model, head="counted"):
+    d, K, heads = model["d_model"], model["head_dim"], model["n_heads"]
+    block = 2 * d * K * (heads + model["n_kv_heads"]) + model["mlp_matrices"] * d * model["d_ff"]
+    weights = model["n_layers"] * block + (head == "counted") * model["vocab_rows"] * d
+    return 6 * weights / (4 * model["n_layers"] * heads * K)
+
+
+def plan_divided_after_the_root(days, chips, speed, used, tokens_per_parameter=20.0):
+    C = days * 86_400 * chips * speed * used
+    N = np.sqrt(C / 6) / tokens_per_parameter
+    return C, N, tokens_per_parameter * N
+
+
 WRONG = {
     "block_parameters": [
         (lambda d, h, net: 4 * d * d + 2 * d * h, "two_matrices"),
@@ -253,6 +275,7 @@ WRONG = {
         (swapped_parts, None),
         (added_parts, None),
         (lambda model: None, None),
+        (counts_turned_round, "order"),
     ],
     "model_parameters": [
         (head_is_always_there, "tied_twice"),
@@ -293,6 +316,7 @@ WRONG = {
         (by_key_heads, "key_heads"),
         (lambda model, head: 4608, None),
         (lambda model, head: (1, 2), None),
+        (balance_of_training, "training_on_one_side"),
     ],
     "width_for_budget": [
         (lambda B, d, m, way: -(-8 * d // (3 * m)) * m, "eight_thirds"),
@@ -315,5 +339,6 @@ WRONG = {
         (chinchilla_only, "twenty_always"),
         (only_compute, None),
         (lambda *numbers: (1.0, 2.0, 3.0), None),
+        (plan_divided_after_the_root, "ratio_outside_the_root"),
     ],
 }  # fmt: skip

@@ -4,6 +4,8 @@ They are written out in full, apart from the catalogue in `grader.checks`, so th
 is tested by code of another hand. A mistake of ``None`` must be rejected, by whatever sentence.
 """
 
+import math
+
 import numpy as np
 
 from transformer_block.attention import causal_attention_forward, causal_self_attention_forward
@@ -419,6 +421,27 @@ def run_with_a_scaled_embedding(ids, params, block_forward, n_heads, rope_base=1
     return out @ params.get("head", params["embedding"]).T
 
 
+def exact_gelu(t):
+    return t / 2 * (1 + np.vectorize(math.erf)(t / math.sqrt(2)))
+
+
+def old_block_with_exact_gelu(x, params, n_heads, eps=1e-5):
+    p = params
+    u = x + old_attention(
+        layernorm_forward(x, p["attn_norm"], p["attn_norm_bias"], eps)[0], p, n_heads
+    )
+    m = layernorm_forward(u, p["ffn_norm"], p["ffn_norm_bias"], eps)[0]
+    return (u + exact_gelu(m @ p["W_1"] + p["b_1"]) @ p["W_2"] + p["b_2"]).astype(x.dtype)
+
+
+def logits_of_doubled_streams(ids, params, block_forward, n_heads, rope_base=1e4, eps=1e-5):
+    x = params["embedding"][ids]
+    for block in params["blocks"]:
+        x = x + block_forward(x, block, n_heads, rope_base, eps)[0]
+    out, _ = rmsnorm_forward(x[-1], params["final_norm"], eps)
+    return params.get("head", params["embedding"]) @ out
+
+
 WRONG = {
     "gpt2_block": [
         (old_block_reusing_the_name, "carried"),
@@ -436,6 +459,7 @@ WRONG = {
         (old_block_with_one_norm, "one_norm_twice"),
         (old_block_writing_into_x, "writes_into_arguments"),
         (old_block_that_returns_the_write, "second_add_lost"),
+        (old_block_with_exact_gelu, "exact_gelu"),
     ],
     "repeat_heads": [
         (repeat_tiled, "tiled"),
@@ -494,5 +518,6 @@ WRONG = {
         (run_with_eps_for_the_base, None),
         (run_to_the_likeliest, "shape"),
         (run_with_a_scaled_embedding, "scaled"),
+        (logits_of_doubled_streams, "residual_again"),
     ],
 }

@@ -378,6 +378,25 @@ def never_added(x, sublayers, weights, eps=1e-5):
     return x, np.stack(writes)
 
 
+def ledger_of_one_array(x, sublayers, weights, eps=1e-5):
+    x, kept = x.copy(), []
+    for sublayer, weight in zip(sublayers, weights, strict=True):
+        kept.append(x)
+        x += sublayer(x / np.sqrt((x**2).mean(axis=-1, keepdims=True) + eps) * weight)
+    return x, np.stack(kept)
+
+
+def depth_with_the_stream_added(x, blocks, dout, n_heads, order="pre"):
+    caches = []
+    for block in blocks:
+        x, cache = contrast_block_forward(x, block, n_heads, order=order)
+        caches.append(cache)
+    gradients = [dout]
+    for cache in caches[::-1]:
+        gradients.insert(0, gradients[0] + contrast_block_backward(gradients[0], cache)[0])
+    return np.array([np.sqrt(np.mean(g**2)) for g in gradients])
+
+
 WRONG = {
     "pre_norm_update": [
         (the_same_name_again, "normed_stream_kept"), (in_place, "writes_into_arguments"),
@@ -408,6 +427,7 @@ WRONG = {
         (only_writes, "embedding_missing"), (normed_at_the_end, "final_norm"),
         (first_weight, "first_gain_for_all"), (one_list_many_times, "last_write_everywhere"),
         (asked_again_for_the_ledger, "kept_and_added_differ"), (never_added, "start_for_end"),
+        (ledger_of_one_array, "end_everywhere"),
     ],
     "logit_shares": [
         (each_by_itself, "each_its_own_rms"), (lens, "lens"), (scale_so_far, "rms_so_far"),
@@ -418,5 +438,6 @@ WRONG = {
         (variances, "mean_square"), (without_the_end, "dout_missing"),
         (dout_each_time, "not_chained"), (all_blocks_read_x, "stream_not_moved"),
         (caches_in_the_order_of_forward, "caches_forward"),
+        (depth_with_the_stream_added, "identity_again"),
     ],
 }  # fmt: skip

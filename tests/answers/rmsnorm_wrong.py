@@ -225,6 +225,16 @@ def layer_with_default_eps(x, weight, bias, eps=1e-5):
     return y / np.sqrt(mean_square(y) + 1e-5) * weight + bias
 
 
+def like_torch_normalize(x, weight, eps=1e-5):
+    rms = np.sqrt((x * x).mean(axis=-1, keepdims=True))
+    return weight * x / np.maximum(rms, eps), None
+
+
+def eps_added_to_the_result(x, weight, eps=1e-5):
+    with np.errstate(invalid="ignore"):
+        return weight * x / np.sqrt((x * x).mean(axis=-1, keepdims=True)) + eps, None
+
+
 WRONG = {
     "rmsnorm_forward": [
         (eps_outside, "eps_outside"),
@@ -249,6 +259,8 @@ WRONG = {
         (only_out, None),
         (nothing, None),
         (in_words, None),
+        (like_torch_normalize, "eps_as_least_rms"),
+        (eps_added_to_the_result, None),
     ],
     "half_rms": [
         (lambda eps: np.sqrt(eps), "knee"),

@@ -6,8 +6,11 @@ is tested by code of another hand. A mistake of ``None`` must be rejected, by wh
 
 import numpy as np
 
+from transformer_block.block import transformer_block_backward, transformer_block_forward
 from transformer_block.decoder import decoder_forward, loss_and_gradients
 from transformer_block.generate import next_token_probabilities
+from transformer_block.loss import cross_entropy_backward, cross_entropy_forward
+from transformer_block.rmsnorm import rmsnorm_backward, rmsnorm_forward
 
 # embedding
 
@@ -484,6 +487,65 @@ def appends_to_ids(ids, params, n_heads, n_new, *choice):
     return text
 
 
+def place_by_place(dout, cache):
+    ids, weight = cache
+    table = np.zeros_like(weight)
+    for t in range(ids.shape[-1]):
+        table[ids[..., t]] += dout[..., t, :]
+    return table
+
+
+def loss_end_to_end(logits, ids):
+    rows, targets = logits.reshape(-1, logits.shape[-1])[:-1], ids.reshape(-1)[1:]
+    rows = rows - rows.max(axis=-1, keepdims=True)
+    return float(np.mean(np.log(np.exp(rows).sum(axis=-1)) - rows[np.arange(len(rows)), targets]))
+
+
+def loss_indexed_by_all(logits, ids):
+    rows = logits[..., :-1, :] - logits[..., :-1, :].max(axis=-1, keepdims=True)
+    log_p = rows - np.log(np.exp(rows).sum(axis=-1, keepdims=True))
+    return float(-log_p[..., ids[..., 1:]].mean())
+
+
+def gradient_end_to_end(logits, ids):
+    V = logits.shape[-1]
+    p = np.exp(logits - logits.max(axis=-1, keepdims=True)).reshape(-1, V)
+    p /= p.sum(axis=-1, keepdims=True)
+    p[np.arange(ids.size - 1), ids.reshape(-1)[1:]] -= 1
+    p[-1] = 0
+    return p.reshape(logits.shape) / (ids.size - 1)
+
+
+def whole_with(ids, params, n_heads, up=0.0, down=0.0):
+    E, caches = params["embedding"], []
+    x = E[ids]
+    for block in params["blocks"]:
+        out, cache = transformer_block_forward(x, block, n_heads)
+        x = up * x + out
+        caches.append(cache)
+    out, norm = rmsnorm_forward(x, params["final_norm"])
+    loss, ce = cross_entropy_forward(out[..., :-1, :] @ E.T, ids[..., 1:])
+    dlogits = np.zeros((*ids.shape, len(E)))
+    dlogits[..., :-1, :] = cross_entropy_backward(1.0, ce)
+    dE = dlogits.reshape(-1, len(E)).T @ out.reshape(-1, E.shape[1])
+    dx, dnorm = rmsnorm_backward(dlogits @ E, norm)
+    dblocks = []
+    for cache in caches[::-1]:
+        back, dblock = transformer_block_backward(dx, cache)
+        dx = down * dx + back
+        dblocks.insert(0, dblock)
+    np.add.at(dE, ids, dx)
+    return loss, {"embedding": dE, "blocks": dblocks, "final_norm": dnorm}
+
+
+def block_added_to_its_input(ids, params, n_heads):
+    return whole_with(ids, params, n_heads, up=1.0)
+
+
+def straight_way_counted_twice(ids, params, n_heads):
+    return whole_with(ids, params, n_heads, down=1.0)
+
+
 WRONG = {
     "embedding_forward": [
         (lambda ids, weight: (weight[ids - 1], None), "one_too_low"),
@@ -505,6 +567,7 @@ WRONG = {
         (only_seen_rows, None),
         (lambda dout, cache: dout, None),
         (lambda dout, cache: np.zeros_like(cache[1]), None),
+        (place_by_place, "places_overwrite"),
     ],
     "logits_forward": [
         (softmaxed, "probabilities"),
@@ -544,6 +607,8 @@ WRONG = {
         (loss_of_mean_row, None),
         (lambda logits, ids: -told(logits[..., :-1, :], ids[..., 1:]), None),
         (lambda logits, ids: np.log(logits.shape[-1]), None),
+        (loss_end_to_end, "across_texts"),
+        (loss_indexed_by_all, "every_target_everywhere"),
     ],
     "next_token_gradient": [
         (gradient_short, None),
@@ -556,6 +621,7 @@ WRONG = {
         (gradient_less_the_mean, "mean_taken_away"),
         (lambda logits, ids: p_of(logits) / ids[..., 1:].size, None),
         (lambda logits, ids: 0 * logits, None),
+        (gradient_end_to_end, "across_texts"),
     ],
     "tied_loss_and_gradients": [
         (from_below, "bottom_only"),
@@ -567,6 +633,8 @@ WRONG = {
         (writes_into_E, "writes_into_arguments"),
         (blocks_as_one_dict, None),
         (lambda ids, params, n_heads: (0.0, params), None),
+        (block_added_to_its_input, "residual_again"),
+        (straight_way_counted_twice, "straight_way_again"),
     ],
     "training_losses": [
         (trained(right_gradients, 1.0), "ascent"),

@@ -338,6 +338,48 @@ def backward_by_differences(dout, cache):
     return slopes.pop("x"), slopes
 
 
+def sigmoid_of_one_branch(x):
+    return 1 / (1 + np.exp(-np.abs(x)))
+
+
+def slope_of_half_a_derivative(x):
+    s = logistic(x)
+    return s + x * (1 - s)
+
+
+def slope_with_plus(x):
+    s = logistic(x)
+    return s * (1 + x * (1 + s))
+
+
+def slope_bracketed_early(x):
+    s = logistic(x)
+    return s * (1 + x) * (1 - s)
+
+
+def swish_of_the_row(x, params):
+    gate, up = swish(x) @ params["W_gate"], x @ params["W_up"]
+    return (gate * up) @ params["W_down"], None
+
+
+def swish_of_the_row_for_both(x, params):
+    x = swish(x)
+    return (x @ params["W_gate"] * (x @ params["W_up"])) @ params["W_down"], None
+
+
+def product_without_what_arrives(dhidden, gate, up):
+    return up * swish_slope(gate), swish(gate)
+
+
+def product_with_the_moving_sigmoid(dhidden, gate, up):
+    s = logistic(gate)
+    return dhidden * up * gate * s * (1 - s), dhidden * swish(gate)
+
+
+def width_rounded_to_even(d, multiple_of=256):
+    return round(8 * d / 3 / multiple_of + 0.5) * multiple_of
+
+
 WRONG = {
     "sigmoid": [
         (sigmoid_plain, "overflows"),
@@ -353,6 +395,7 @@ WRONG = {
         (lambda x: 1 / np.exp(-x), "one_missing"),
         (lambda x: x, None),
         (lambda x: 0.5, None),
+        (sigmoid_of_one_branch, "size_in_exponent"),
     ],
     "silu": [
         (silu_plain, "overflows"),
@@ -382,6 +425,9 @@ WRONG = {
         (lambda x: swish(x) + logistic(x), "factor_lost"),
         (lambda x: np.where(x > 0, 1.0, 0.0), "of_relu"),
         (swish, "not_differentiated"),
+        (slope_of_half_a_derivative, "sigmoid_of_second_term_lost"),
+        (slope_with_plus, "plus_sigmoid"),
+        (slope_bracketed_early, "bracket_closed_early"),
     ],
     "swiglu_forward": [
         (gate_and_up_swapped, "swapped"),
@@ -404,6 +450,8 @@ WRONG = {
         (only_two_axes, None),
         (lambda x, params: (x, None), None),
         (lambda x, params: (0 * x, None), None),
+        (swish_of_the_row, "silu_of_x"),
+        (swish_of_the_row_for_both, "silu_before_both"),
     ],
     "gate_backward": [
         (product_own_values, "own_value_to_gate"),
@@ -414,6 +462,8 @@ WRONG = {
         (product_by_differences, "nearly_right"),
         (lambda dhidden, gate, up: (dhidden, dhidden), "nothing_to_up"),
         (lambda dhidden, gate, up: dhidden * swish(gate), None),
+        (product_without_what_arrives, "dhidden_missing"),
+        (product_with_the_moving_sigmoid, "other_half_of_slope"),
     ],
     "swiglu_backward": [
         (backward_without_slope, "slope_missing"),
@@ -453,5 +503,6 @@ WRONG = {
         ),
         (lambda d, multiple_of: 11008, None),
         (lambda d, multiple_of: "11008", None),
+        (width_rounded_to_even, "half_added"),
     ],
 }

@@ -137,10 +137,13 @@ def _only_grouped(heads, H):
 # The mixing of values
 
 
-def mix(q, k, v, *, scale=None, mask=triangle, weigh=masked_softmax, share=repeated):
+def mix(
+    q, k, v, *, scale=None, mask=triangle, weigh=masked_softmax, share=repeated, share_values=None,
+    late=lambda K: 1.0,
+):  # fmt: skip
     """Mix values; the knobs are the factor of the scores, mask, softmax and sharing of heads."""
     H, T, K = q.shape[-3:]
-    keys, values = share(k, H), share(v, H)
+    keys, values = share(k, H), (share_values or share)(v, H)
     factor = K**-0.5 if scale is None else scale(H, K)
     scores = q @ swap(keys) * factor
-    return weigh(scores, mask(T, k.shape[-2])) @ values
+    return weigh(scores, mask(T, k.shape[-2])) @ values * late(K)

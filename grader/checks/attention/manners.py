@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from grader.checks.engine.judges import Fault, agrees
+from grader.checks.engine.judges import Fault, values_first
 
 
 def keeps_dtype_of(argument):
@@ -19,6 +19,6 @@ def keeps_dtype_of(argument):
                     "Which line brings it in? Look at np.sqrt of a whole number, too.",
                     "dtype_leaks",
                 )
-        return agrees(trial)
+        return values_first(trial)
 
     return judge

@@ -41,6 +41,16 @@ MASK = Exercise(
             _mask(lambda T, S: triangle(T, S, 1)),
         ),
         Mistake(
+            "last_sees_too_much",
+            "If T < S: how many keys does your last query but one see? Is one not there yet?",
+            _mask(lambda T, S: triangle(T, S, 1 if T < S else 0)),
+        ),
+        Mistake(
+            "offset_against",
+            "If T < S, to which side does your diagonal move? The last query should see all.",
+            _mask(lambda T, S: triangle(T, S, 2 * (T - S))),
+        ),
+        Mistake(
             "forbidden_marked",
             "Your mask marks something. Is it what a query may see, or what it may not?",
             _mask(lambda T, S: ~triangle(T, S)),

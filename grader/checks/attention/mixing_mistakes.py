@@ -131,6 +131,11 @@ SCALING_MISTAKES = (
         "Do you divide by the root, or multiply with it?",
         {"scale": lambda H, K: K**0.5},
     ),
+    (
+        "scaled_too_late",
+        "What do you divide by √K: what goes into the softmax, or what comes out of it?",
+        {"scale": lambda H, K: 1.0, "late": lambda K: K**-0.5},
+    ),
 )
 SHARING_MISTAKES = (
     (
@@ -142,6 +147,11 @@ SHARING_MISTAKES = (
         "first_shared",
         "Do all queries use the same key head? How many are there?",
         {"share": always_first},
+    ),
+    (
+        "values_tiled",
+        "Your keys are shared by neighbours. Are your values shared in the same way?",
+        {"share_values": tiled},
     ),
     (
         "averaged",

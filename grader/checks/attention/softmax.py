@@ -136,6 +136,11 @@ SOFTMAX = Exercise(
             _over(0, 2),
         ),
         Mistake(
+            "second_axis",
+            "You count your axis from the front. Where are the keys if more axes come in front?",
+            _over(1, 2),
+        ),
+        Mistake(
             "whole_array",
             "What do all your weights together add to? And what should one row add to?",
             _weights(
@@ -156,6 +161,11 @@ SOFTMAX = Exercise(
             "logarithm",
             "Some of your weights are negative. Is this the softmax or its logarithm?",
             _weights(lambda scores: np.log(soft(scores))),
+        ),
+        Mistake(
+            "cut_off",
+            "You cut large scores off. What is left of the difference between 2000 and 2001?",
+            _weights(lambda scores: soft(np.clip(scores, -500, 500))),
         ),
         Mistake(
             "no_exponential",

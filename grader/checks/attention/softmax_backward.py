@@ -92,6 +92,11 @@ SOFTMAX_BACK_MISTAKES = (
         lambda g, p: g - p * _total(g * p),
     ),
     Mistake(
+        "weight_of_second_term",
+        "Your second term is one number for all keys. Which factor has ∂p_r/∂z_s beside p_r?",
+        lambda g, p: p * g - _total(g * p),
+    ),
+    Mistake(
         "cross_entropy",
         "Is there a cross-entropy in attention? Which loss has the gradient that you wrote?",
         lambda g, p: p - g,

@@ -49,6 +49,19 @@ def _pairs(found, gradients):
     return [(found[n], gradients[n]) for n in found if np.any(found[n]) or np.any(gradients[n])]
 
 
+def _left_moved(loss, tensors, gradients, step=STEP):
+    """Leave each tensor where the last evaluation has it."""
+    if step == STEP:
+        raise ValueError("only a large step shows this mistake")
+    held, errors = dict(tensors), {}
+    for name, tensor in tensors.items():
+        found = numerical_gradient(lambda t, n=name: loss({**held, n: t}), tensor, step)
+        errors[name] = FORMULAS["over_mean"](found, gradients[name], found - gradients[name]) / 2
+        held[name] = np.array(tensor, dtype=np.float64)
+        held[name].flat[-1] -= step * max(1.0, abs(held[name].flat[-1]))
+    return clear(errors)
+
+
 def _first_entries(a, b, c):
     a, b = a.ravel()[0], b.ravel()[0]
     return abs(a - b) / (abs(a) + abs(b))
@@ -111,6 +124,11 @@ MISTAKES = (
         "names_moved",
         "Is each error stored under the name of its own tensor?",
         lambda **inputs: clear(_rotated(**inputs)),
+    ),
+    Mistake(
+        "left_moved",
+        "Where does a tensor stand when the next one is moved?",
+        _left_moved,
     ),
     Mistake(
         "nan_at_zero",

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from grader.checks.engine.calling import describe
+from grader.checks.engine.calling import Unusable, describe
 from grader.checks.engine.comparing import as_numbers
 from grader.checks.engine.judges import Fault, agrees, leaves_arguments
 
@@ -20,8 +20,8 @@ BLIND_QUESTION = (
 )
 
 
-def measured(question=STEP_QUESTION, mistake="coarse"):
-    """Make a judge of slopes that asks this where a value is off and no other form explains it."""
+def measured(question=STEP_QUESTION, mistake="coarse", fits=lambda trial, fault: True):
+    """Make a judge of slopes that asks this where a value is off and its form fits the question."""
 
     def judge(trial):
         fault = agrees(trial)
@@ -29,13 +29,31 @@ def measured(question=STEP_QUESTION, mistake="coarse"):
             return fault
         if question is STEP_QUESTION and fault.mistake != "nearly_right":
             return fault
-        return replace(fault, question=question, mistake=mistake)
+        return replace(fault, question=question, mistake=mistake) if fits(trial, fault) else fault
 
     return judge
 
 
+def right_in_float64(trial, fault):
+    """Tell whether the same numbers in float64 get their slopes: then the dtype is to blame."""
+    wide = {**trial.inputs, "x": trial.inputs["x"].astype(np.float64)}
+    try:
+        reply = replace(trial.reply, outputs=trial.ask(wide))
+    except Unusable:
+        return False
+    return agrees(replace(trial, reply=reply)) is None
+
+
+def all_zero(trial, fault):
+    """Tell whether no move was felt."""
+    return not np.any(fault.values[1])
+
+
 def finds_errors(question="", mistake=""):
-    """Make a judge of errors by name: each must come within `SMALL` of the wanted one."""
+    """Make a judge of errors by name: each must come within `SMALL` of the wanted one.
+
+    The question is for an error that is nearly zero and should not be.
+    """
 
     def judge(trial):
         for name, want in trial.wanted.items():
@@ -44,7 +62,8 @@ def finds_errors(question="", mistake=""):
                 return Fault(f"There is no error for {name!r}: there is {names}.")
             fault = _off(name, trial.reply.outputs[name], float(want))
             if fault:
-                return replace(fault, question=question, mistake=mistake) if question else fault
+                asks = question and fault.mistake == "blind"
+                return replace(fault, question=question, mistake=mistake) if asks else fault
         return None
 
     return judge
@@ -53,7 +72,9 @@ def finds_errors(question="", mistake=""):
 def finds_errors_and_leaves_arguments(trial):
     """Find an argument that was written into; then compare the errors."""
     fault = leaves_arguments(trial)
-    return fault if fault and fault.mistake else finds_errors()(trial)
+    if fault and fault.mistake != "values_first":
+        return fault
+    return finds_errors()(trial)
 
 
 def _off(name, value, want):

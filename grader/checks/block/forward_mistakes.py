@@ -4,6 +4,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from grader.checks.block import wirings
 from grader.checks.engine.exercise import Mistake
 from transformer_block.attention import causal_self_attention_forward
 from transformer_block.layernorm import layernorm_forward
@@ -40,12 +41,6 @@ class Parts:
         return swiglu_forward(rows, self.params)[0]
 
 
-def right(x, p):
-    """Wire the block as (22.1) says."""
-    u = x + p.attn(p.norm1(x))
-    return u + p.net(p.norm2(u))
-
-
 def _wired(name, question, wire):
     """Make a mistake of a wrong wiring: a function of the rows and the parts."""
     return Mistake(name, question, lambda x, **rest: {"out": wire(x, Parts(**rest))})
@@ -53,27 +48,7 @@ def _wired(name, question, wire):
 
 def _replaced(name, question, change):
     """Make a mistake that wires the block rightly, of other parts."""
-    return _wired(name, question, lambda x, p: right(x, change(p)))
-
-
-def _first_half(wire):
-    """Keep the second half right behind a first half that is wired wrongly."""
-
-    def whole(x, p):
-        u = wire(x, p)
-        return u + p.net(p.norm2(u))
-
-    return whole
-
-
-def _second_half(wire):
-    """Wire the second half wrongly: a function of x, of the stream u, and of the parts."""
-    return lambda x, p: wire(x, x + p.attn(p.norm1(x)), p)
-
-
-def _post_norm(x, p):
-    u = p.norm1(x + p.attn(x))
-    return p.norm2(u + p.net(u))
+    return _wired(name, question, lambda x, p: wirings.right(x, change(p)))
 
 
 def _norm_of_writes(x, p):
@@ -81,25 +56,9 @@ def _norm_of_writes(x, p):
     return u + p.norm2(p.net(u))
 
 
-def _stream_normalised(x, p):
-    x = p.norm1(x)
-    x = x + p.attn(x)
-    x = p.norm2(x)
-    return x + p.net(x)
-
-
-def _net_first(x, p):
-    v = x + p.net(p.norm2(x))
-    return v + p.attn(p.norm1(v))
-
-
 def _no_norms(x, p):
     u = x + p.attn(x)
     return u + p.net(u)
-
-
-def _no_residuals(x, p):
-    return p.net(p.norm2(p.attn(p.norm1(x))))
 
 
 def _norms_done_again(x, p):
@@ -123,7 +82,9 @@ def _without_gains(p):
 
 
 FORWARD_MISTAKES = (
-    _wired("post_norm", "Does your norm come before a sublayer, or after the add?", _post_norm),
+    _wired(
+        "post_norm", "Does your norm come before a sublayer, or after the add?", wirings.post_norm
+    ),
     _wired(
         "norm_of_writes",
         "What do you normalise: what a sublayer reads, or what it writes?",
@@ -132,82 +93,82 @@ FORWARD_MISTAKES = (
     _wired(
         "stream_normalised",
         "To what do you add a sublayer's output: to the stream, or to its normalised copy?",
-        _stream_normalised,
+        wirings.stream_normalised,
     ),
     _wired(
         "first_stream_normalised",
         "Is what attention writes added to x, or to the normalised x?",
-        _first_half(lambda x, p: p.norm1(x) + p.attn(p.norm1(x))),
+        wirings.first_stream_normalised,
     ),
     _wired(
         "second_stream_normalised",
         "Is what the net writes added to the stream, or to what the net has read?",
-        _second_half(lambda x, u, p: p.norm2(u) + p.net(p.norm2(u))),
+        wirings.second_stream_normalised,
     ),
     _wired(
         "attention_reads_raw",
         "What does attention read: the stream as it is?",
-        _first_half(lambda x, p: x + p.attn(x)),
+        wirings.attention_reads_raw,
     ),
     _wired(
         "net_reads_raw",
         "What does the net read: the stream as it is?",
-        _second_half(lambda x, u, p: u + p.net(u)),
+        wirings.net_reads_raw,
     ),
     _wired("no_norms", "Where are the two norms? Both sublayers read raw rows.", _no_norms),
     _wired("norms_done_again", "How often do you normalise in each half?", _norms_done_again),
     _wired(
         "net_reads_x",
         "Which rows does the second norm get: those before attention, or those after it?",
-        _second_half(lambda x, u, p: u + p.net(p.norm2(x))),
+        wirings.net_reads_x,
     ),
     _wired(
         "net_reads_first_norm",
         "Does the net read the rows that were normalised for attention?",
-        _second_half(lambda x, u, p: u + p.net(p.norm1(x))),
+        wirings.second_half(lambda x, u, p: u + p.net(p.norm1(x))),
     ),
     _wired(
         "net_reads_write",
         "Does the net read the stream, or only what attention has written?",
-        _second_half(lambda x, u, p: u + p.net(p.norm2(u - x))),
+        wirings.second_half(lambda x, u, p: u + p.net(p.norm2(u - x))),
     ),
     _wired(
         "second_adds_to_x",
         "To which rows is the net's output added? Is what attention wrote still in them?",
-        _second_half(lambda x, u, p: x + p.net(p.norm2(u))),
+        wirings.second_adds_to_x,
     ),
     _wired(
         "x_twice",
         "How often is x in your output, if both sublayers write nothing?",
-        _second_half(lambda x, u, p: x + u + p.net(p.norm2(u))),
+        wirings.second_half(lambda x, u, p: x + u + p.net(p.norm2(u))),
     ),
     _wired(
         "no_first_residual",
         "What reaches the second half, if attention writes nothing?",
-        _first_half(lambda x, p: p.attn(p.norm1(x))),
+        wirings.no_first_residual,
     ),
     _wired(
         "no_second_residual",
         "What comes out of the block, if the net writes nothing?",
-        _second_half(lambda x, u, p: p.net(p.norm2(u))),
+        wirings.no_second_residual,
     ),
-    _wired("no_residuals", "Is anything added back in your block?", _no_residuals),
+    _wired("no_residuals", "Is anything added back in your block?", wirings.no_residuals),
     _wired(
         "writes_alone",
         "Is your output the stream, or only what the two sublayers have written?",
-        _second_half(lambda x, u, p: u - x + p.net(p.norm2(u))),
+        wirings.second_half(lambda x, u, p: u - x + p.net(p.norm2(u))),
     ),
     _wired(
         "attention_alone",
         "Your output is that of the first half. Where does the net come in?",
-        _second_half(lambda x, u, p: u),
+        wirings.second_half(lambda x, u, p: u),
     ),
     _wired(
         "net_alone",
         "Your output is that of the second half. Where does attention come in?",
         lambda x, p: x + p.net(p.norm2(x)),
     ),
-    _wired("net_first", "Which of the two sublayers comes first?", _net_first),
+    _wired("net_first", "Which of the two sublayers comes first?", wirings.net_first),
     _replaced(
         "gains_swapped",
         "Which gain belongs to which norm? Both have the same shape.",

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from grader.checks.block.errors import measured
+from grader.checks.block.errors import all_zero, measured, right_in_float64
 from grader.checks.block.known_slopes import bowl, cubes, reference, waves
 from grader.checks.block.slopes_mistakes import MISTAKES
 from grader.checks.engine.exercise import Case, Claim, Exercise, by_name
@@ -83,6 +83,7 @@ SLOPES = Exercise(
             measured(
                 "Is it x that you move, or a copy that f never sees? Flattening can make one.",
                 "copy_moved",
+                all_zero,
             ),
         ),
         Claim(
@@ -91,7 +92,9 @@ SLOPES = Exercise(
             _integers,
             ("gradient",),
             measured(
-                "x holds whole numbers. What is left of x + step in an array of such?", "cut_off"
+                "x holds whole numbers. What is left of x + step in an array of such?",
+                "cut_off",
+                right_in_float64,
             ),
         ),
         Claim(
@@ -102,6 +105,7 @@ SLOPES = Exercise(
             measured(
                 "x is in float32. In which dtype are the points at which you evaluate f?",
                 "single",
+                right_in_float64,
             ),
         ),
         Claim(

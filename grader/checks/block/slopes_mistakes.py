@@ -50,6 +50,23 @@ def _together(f, x, step=STEP):
     return {"gradient": np.full_like(point, (f(point + step) - f(point - step)) / (2 * step))}
 
 
+def _rows_together(f, x, step=STEP):
+    """Move a whole row along the first axis."""
+    if np.ndim(x) < 2:
+        raise ValueError("only several axes show this mistake")
+    point = np.array(x, dtype=np.float64)
+    found = np.empty_like(point)
+    for row in range(len(point)):
+        found[row] = (_at(f, point, row, step) - _at(f, point, row, -step)) / (2 * step)
+    return {"gradient": found}
+
+
+def _step_divides(f, x, step=STEP):
+    """Walk a step that grows with the entry and divide by the one that does not."""
+    longer = np.maximum(1.0, np.abs(np.asarray(x, dtype=np.float64)))
+    return {"gradient": reference(f, x, step)["gradient"] * longer}
+
+
 def _step_fixed(f, x, step=STEP):
     if step == STEP:
         raise ValueError("only another step than that of the signature shows this mistake")
@@ -111,6 +128,12 @@ MISTAKES = (
         "all_together",
         "How many entries do you move at a time?",
         _together,
+    ),
+    Mistake("rows_together", "Do you move one entry at a time, or a row?", _rows_together),
+    Mistake(
+        "step_divides",
+        "Some steps are longer than the one that is passed. By which of the two do you divide?",
+        _step_divides,
     ),
     Mistake("step_fixed", "Is the step that is passed the step that you use?", _step_fixed),
     Mistake(

@@ -66,6 +66,11 @@ BALANCE = Exercise(
             _T(lambda T, m, head: 4 * T),
         ),
         Mistake(
+            "training_on_one_side",
+            "Three times too long. Is one side for training, and the other for a forward pass?",
+            _T(lambda T, m, head: 3 * T),
+        ),
+        Mistake(
             "other_head",
             "Does the second argument say that the head counts? And do you?",
             _T(lambda T, m, head: _length(m, _other(head))),

@@ -145,6 +145,11 @@ BUDGET = Exercise(
             _with(lambda C, r: C / (6 * r), lambda C, r: C / 6),
         ),
         Mistake(
+            "ratio_outside_the_root",
+            "What does 6ND give with your N and D: is it C? Look at what stands under the root.",
+            _with(lambda C, r: (C / 6) ** 0.5 / r, lambda C, r: (C / 6) ** 0.5),
+        ),
+        Mistake(
             "as_many_tokens",
             "How many tokens are wanted for each parameter?",
             _with(lambda C, r: (C / 6) ** 0.5, lambda C, r: (C / 6) ** 0.5),

@@ -1,7 +1,7 @@
 """One layer of a real model: grouped heads, a head width of its own, biases, experts."""
 
 from grader.checks.counting.judges import counts
-from grader.checks.counting.layer_mistakes import MISTAKES
+from grader.checks.counting.layer_mistakes import MISTAKES, ORDER
 from grader.checks.counting.layer_parts import layer
 from grader.checks.counting.models import case, drawn, known
 from grader.checks.engine.exercise import Claim, Exercise, by_name
@@ -69,5 +69,5 @@ LAYER = Exercise(
         ),
         Claim("experts", "All nets of a layer are counted.", _experts, ("net",), counts),
     ),
-    mistakes=MISTAKES,
+    mistakes=(*MISTAKES, ORDER),
 )

@@ -218,3 +218,8 @@ MISTAKES = (
         ),
     ),
 )
+ORDER = Mistake(
+    "order",
+    "In which order do you return the two counts?",
+    lambda model: {"attention": layer(model)["net"], "net": layer(model)["attention"]},
+)

@@ -1,7 +1,7 @@
 """Judges: each looks at one trial and returns the `Fault` that it finds, or ``None``."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -71,8 +71,8 @@ def _difference(name, value, want, tolerance):
     if tolerance < NEARLY and nearly:
         return Fault(
             evidence,
-            "Close, but a formula in float64 comes closer. Is a number rounded, float32 used, "
-            "or a finite difference handed in for the formula?",
+            "Close, but a formula in float64 comes closer. Is a number rounded or cut off, a small "
+            "one added, float32 used, or a finite difference handed in for the formula?",
             "nearly_right",
             values,
         )
@@ -96,7 +96,7 @@ def keeps_dtype(trial):
                 "The answer has another dtype than x. Which line brings it in?",
                 "dtype_leaks",
             )
-    return agrees(trial)
+    return values_first(trial)
 
 
 def leaves_arguments(trial):
@@ -117,4 +117,17 @@ def leaves_arguments(trial):
                 "What does the function remember from one call to the next?",
                 "remembers",
             )
-    return agrees(trial)
+    return values_first(trial)
+
+
+def values_first(trial):
+    """Compare the values where the manners are good: the claim's own words would mislead."""
+    fault = agrees(trial)
+    if fault is None or fault.question:
+        return fault
+    return replace(
+        fault,
+        question="This check counts for right values only, and yours are not right yet. "
+        "What do the checks above it say?",
+        mistake="values_first",
+    )

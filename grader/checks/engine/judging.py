@@ -115,8 +115,19 @@ def _example_question(judging, case):
         fault = judges.agrees(judging.trial(example, arguments))
     except Unusable:
         return ""
+    if fault or _right_at_other_sizes(judging):
+        return ""
     question = "Is a size of that example written into your function?"
-    return "" if fault else f"It is right for {example.about}, and wrong here. {question}"
+    return f"It is right for {example.about}, and wrong here. {question}"
+
+
+def _right_at_other_sizes(judging):
+    """Tell whether the first claim holds, whose cases are ordinary: then no size is to blame."""
+    first = next(iter(judging.exercise.claims.values()))
+    if first is judging.claim:
+        return False
+    found = judge(judging.exercise, first, judging.answer, judging.companions, judging.seed)
+    return found is None
 
 
 def _kinds(case):

@@ -1,7 +1,12 @@
 """The ways in which a GPT-2 block goes wrong: one formula with a knob for each."""
 
+import math
+from functools import partial
+from types import SimpleNamespace
+
 import numpy as np
 
+from grader.checks.block import wirings
 from grader.checks.engine.exercise import Mistake
 from transformer_block.layernorm import layernorm_forward
 
@@ -31,6 +36,10 @@ def _bias_inside(rows, gain, bias, eps):
 
 def _tanh_gelu(t):
     return t / 2 * (1 + np.tanh((2 / np.pi) ** 0.5 * (t + 0.044715 * t**3)))
+
+
+def _exact_gelu(t):
+    return t / 2 * (1 + np.vectorize(math.erf)(t / 2**0.5))
 
 
 def _silu(t):
@@ -74,7 +83,7 @@ def old_block_with(
     def normed(rows, half):
         return norm(rows, p[f"{half}_norm"], p[f"{half}_norm_bias"], eps)
 
-    def attention(rows):
+    def attn(rows):
         q, k, v = (_heads(rows @ p[f"W_{n}"] + p[f"b_{n}"], n_heads) for n in "qkv")
         width = x.shape[-1] if wide else 0
         mixed = _attend(q, k, v, masked=masked, width=width, turn=turn)
@@ -83,77 +92,19 @@ def old_block_with(
     def net(rows):
         return activation(rows @ p["W_1"] + p["b_1"]) @ p["W_2"] + p["b_2"]
 
-    return {"out": ORDERS[order](x, attention, net, *(lambda r, n=n: normed(r, n) for n in norms))}
-
-
-def _pre(x, attention, net, first, second):
-    u = x + attention(first(x))
-    return u + net(second(u))
-
-
-def _post(x, attention, net, first, second):
-    u = first(x + attention(x))
-    return second(u + net(u))
-
-
-def _carried(x, attention, net, first, second):
-    n = first(x)
-    m = second(n + attention(n))
-    return m + net(m)
-
-
-def _first_carried(x, attention, net, first, second):
-    n = first(x)
-    u = n + attention(n)
-    return u + net(second(u))
-
-
-def _second_carried(x, attention, net, first, second):
-    m = second(x + attention(first(x)))
-    return m + net(m)
-
-
-def _parallel(x, attention, net, first, second):
-    return x + attention(first(x)) + net(second(x))
-
-
-def _first_add_lost(x, attention, net, first, second):
-    u = attention(first(x))
-    return u + net(second(u))
-
-
-def _second_add_lost(x, attention, net, first, second):
-    return net(second(x + attention(first(x))))
-
-
-def _from_the_start(x, attention, net, first, second):
-    return x + net(second(x + attention(first(x))))
-
-
-def _both_adds_lost(x, attention, net, first, second):
-    return net(second(attention(first(x))))
-
-
-def _net_first(x, attention, net, first, second):
-    u = x + net(second(x))
-    return u + attention(first(u))
-
-
-def _bare_net(x, attention, net, first, second):
-    u = x + attention(first(x))
-    return u + net(u)
-
-
-def _bare_attention(x, attention, net, first, second):
-    u = x + attention(x)
-    return u + net(second(u))
+    norm1, norm2 = (partial(normed, half=half) for half in norms)
+    parts = SimpleNamespace(norm1=norm1, attn=attn, norm2=norm2, net=net)
+    return {"out": ORDERS[order](x, parts)}
 
 
 ORDERS = {
-    "second_add_lost": _second_add_lost, "second_carried": _second_carried, "net_first": _net_first,
-    "first_add_lost": _first_add_lost, "both_adds_lost": _both_adds_lost, "parallel": _parallel,
-    "from_the_start": _from_the_start, "bare_attention": _bare_attention, "bare_net": _bare_net,
-    "first_carried": _first_carried, "carried": _carried, "post": _post, "pre": _pre,
+    "post": wirings.post_norm, "carried": wirings.stream_normalised,
+    "first_carried": wirings.first_stream_normalised,
+    "second_carried": wirings.second_stream_normalised, "parallel": wirings.net_reads_x,
+    "first_add_lost": wirings.no_first_residual, "second_add_lost": wirings.no_second_residual,
+    "from_the_start": wirings.second_adds_to_x, "both_adds_lost": wirings.no_residuals,
+    "net_first": wirings.net_first, "bare_net": wirings.net_reads_raw,
+    "bare_attention": wirings.attention_reads_raw, "pre": wirings.right,
 }  # fmt: skip
 QUESTIONS = {
     "post": "Does GPT-2 normalise before a sublayer, or after the add?",
@@ -227,6 +178,11 @@ KNOBS = (
         "quick_gelu",
         "Is your GELU the one of this course, or a quick stand-in for it?",
         {"activation": _quick_gelu},
+    ),
+    (
+        "exact_gelu",
+        "Yours is GELU to three digits. In which of its two forms does GPT-2 compute it?",
+        {"activation": _exact_gelu},
     ),
     (
         "relu",

@@ -3,7 +3,7 @@
 import numpy as np
 
 from grader.checks.engine.exercise import Case, Claim, Exercise, Mistake, by_name
-from grader.checks.engine.judges import Fault, agrees, leaves_arguments
+from grader.checks.engine.judges import Fault, leaves_arguments, values_first
 from grader.checks.llama.inputs import model, tokens
 from transformer_block._trees import tree_map
 from transformer_block.block import transformer_block_forward
@@ -61,7 +61,7 @@ def _keeps_dtype(trial):
             "The answer has another dtype than the embedding. Which line brings it in?",
             "dtype_leaks",
         )
-    return agrees(trial)
+    return values_first(trial)
 
 
 def _untouched(rng):
@@ -71,12 +71,13 @@ def _untouched(rng):
 def _run(
     ids, params, block_forward, n_heads, rope_base=10_000.0, eps=1e-5, *,
     blocks=lambda blocks: blocks, scale=1.0, place=-1, block_eps=None, final_eps=None,
-    final=rmsnorm_forward, head="head",
+    final=rmsnorm_forward, head="head", add=0.0,
 ):  # fmt: skip
     """Compute the logits with one thing done another way."""
     x = params["embedding"][ids] * scale
     for block in blocks(params["blocks"]):
-        x, _ = block_forward(x, block, n_heads, rope_base, eps if block_eps is None else block_eps)
+        own_eps = eps if block_eps is None else block_eps
+        x = add * x + block_forward(x, block, n_heads, rope_base, own_eps)[0]
     out, _ = final(x, params["final_norm"], eps if final_eps is None else final_eps)
     return {"logits": logits_forward(out, params.get(head, params["embedding"]))[0][place]}
 
@@ -191,6 +192,11 @@ RUNNING = Exercise(
             "library_block",
             "Which block do you call: the one that is handed in?",
             _changed(block_forward=transformer_block_forward),
+        ),
+        Mistake(
+            "residual_again",
+            "Does a block return what it writes, or the stream after it? You add x once more.",
+            _with(add=1.0),
         ),
         Mistake("scaled", "Is an embedded row scaled before the first block?", _scaled),
         Mistake("probabilities", "Logits are asked for. What do you return?", _probabilities),

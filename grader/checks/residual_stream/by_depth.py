@@ -97,6 +97,13 @@ def _not_chained(streams, gradients, caches):
     return [*single, _rms(gradients[-1])]
 
 
+def _identity_again(streams, gradients, caches):
+    found = [gradients[-1]]
+    for cache in reversed(caches):
+        found.append(found[-1] + contrast_block_backward(found[-1], cache)[0])
+    return [_rms(g) for g in found[::-1]]
+
+
 def _caches_forward(streams, gradients, caches):
     return [_rms(g) for g in _down(gradients[-1], caches[::-1])]
 
@@ -116,6 +123,11 @@ MISTAKES = (
         "not_chained",
         "What goes into the backward pass of the next block: dout again?",
         _sizes(_not_chained),
+    ),
+    Mistake(
+        "identity_again",
+        "You add what came down to what a block sends back. Is it not in there already?",
+        _sizes(_identity_again),
     ),
     Mistake(
         "streams_measured",

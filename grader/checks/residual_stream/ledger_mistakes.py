@@ -98,6 +98,11 @@ MISTAKES = (
         _made(lambda states, writes: {"writes": np.diff(states, axis=0)}),
     ),
     Mistake(
+        "end_everywhere",
+        "All your entries are the end of the stream. What does `+=` do to an array that you keep?",
+        _made(lambda states, writes: {"writes": np.stack([states[-1]] * len(writes))}),
+    ),
+    Mistake(
         "running_sums",
         "Does each of your entries hold the ones before it as well?",
         _made(lambda states, writes: {"writes": np.cumsum(writes, axis=0)}),

@@ -120,6 +120,11 @@ FORWARD_MISTAKES = (
         _scaled(lambda x, eps: 1.0 / np.sqrt(np.maximum(mean_square(x), eps))),
     ),
     Mistake(
+        "eps_as_least_rms",
+        "Is ε added under the root, or is it the least that you divide by?",
+        _scaled(lambda x, eps: 1.0 / np.maximum(np.sqrt(mean_square(x)), eps)),
+    ),
+    Mistake(
         "eps_on_inverse",
         "Is ε added to the mean square, or to the factor 1/RMS?",
         _scaled(lambda x, eps: inv_rms(x, 0.0) + eps),

@@ -77,6 +77,16 @@ MISTAKES = (
         _loss(pairs=pieces.first_of_several),
     ),
     Mistake(
+        "across_texts",
+        "Is the first token of a text foretold by the last one of the text before?",
+        _loss(pairs=pieces.across_texts),
+    ),
+    Mistake(
+        "every_target_everywhere",
+        "Each position has one target. How many entries of its row do you take?",
+        lambda logits, ids: {"loss": _every_target(*pieces.next_ones(logits, ids))},
+    ),
+    Mistake(
         "summed",
         "Is the loss a sum over the pairs, or their mean?",
         _after(np.sum),
@@ -183,6 +193,11 @@ MISTAKES = (
         _loss(logs=lambda z: pieces.log_naive(z - np.mean(z, axis=-1, keepdims=True))),
     ),
 )
+
+
+def _every_target(logits, targets):
+    """Index each row by the targets of all positions at once."""
+    return -np.mean(pieces.log_soft(logits)[..., targets])
 
 
 def _binary(logits, targets):

@@ -44,6 +44,13 @@ def _full_last(logits, ids):
     return {"dlogits": dlogits}
 
 
+def _across_texts(logits, ids):
+    """Lay all texts end to end and take the shape back."""
+    kept, targets = pieces.across_texts(logits, ids)
+    rows = (pieces.soft(kept) - np.eye(logits.shape[-1])[targets]) / targets.size
+    return {"dlogits": np.concatenate([rows, 0 * rows[:1]]).reshape(logits.shape)}
+
+
 def _of_jacobian(p, hot):
     """Send p − one-hot through the softmax once more."""
     g = p - hot
@@ -115,6 +122,11 @@ MISTAKES = (
         "last_pair",
         "How many positions foretell something? Do they all get a gradient?",
         _grad(pairs=pieces.last_pair, start=-2),
+    ),
+    Mistake(
+        "across_texts",
+        "Does the last position of a text foretell the first token of the next text?",
+        _across_texts,
     ),
     Mistake(
         "sign",

@@ -92,3 +92,10 @@ def first_of_several(logits, ids):
         raise ValueError("only several sequences show this mistake")
     at = (0,) * (ids.ndim - 1)
     return next_ones(logits[at], ids[at])
+
+
+def across_texts(logits, ids):
+    """Lay all texts end to end, so that the last id of one foretells the first of the next."""
+    if ids.ndim < 2:
+        raise ValueError("only several sequences show this mistake")
+    return next_ones(logits.reshape(-1, logits.shape[-1]), ids.reshape(-1))

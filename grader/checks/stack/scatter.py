@@ -76,6 +76,16 @@ def _overwritten_by_sequences(dout, ids, weight):
     return table
 
 
+def _overwritten_at_a_place(dout, ids, weight):
+    """Add place after place, and let the sequences overwrite each other there."""
+    if ids.ndim < 2:
+        raise ValueError("only several sequences show this mistake")
+    table = np.zeros(weight.shape)
+    for t in range(ids.shape[-1]):
+        table[ids[..., t]] += dout[..., t, :]
+    return table
+
+
 def _table(formula):
     """Make a mistake in the gradient of E."""
     return lambda dout, ids, weight: {"dweight": formula(dout, ids, weight)}
@@ -153,6 +163,11 @@ MISTAKES = (
         "sequences_overwrite",
         "Within a sequence your rows add up. What happens to a row that the next one uses too?",
         _table(_overwritten_by_sequences),
+    ),
+    Mistake(
+        "places_overwrite",
+        "You add place after place. What if two sequences have one id at the same place?",
+        _table(_overwritten_at_a_place),
     ),
     Mistake(
         "scaled_by_row",

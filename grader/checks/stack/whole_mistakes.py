@@ -35,6 +35,7 @@ def run(
     *,
     look=lambda ids, E: E[ids],
     forward_order=lambda blocks: blocks,
+    up=transformer_block_forward,
     backward_order=lambda dblocks: dblocks,
     last_norm=normed,
     through_norm=rmsnorm_backward,
@@ -51,7 +52,7 @@ def run(
     x = look(read, E)
     caches = []
     for block in forward_order(params["blocks"]):
-        x, cache = transformer_block_forward(x, block, n_heads)
+        x, cache = up(x, block, n_heads)
         caches.append(cache)
     out, norm = last_norm(x, params)
     logits = out @ head(E).T
@@ -110,6 +111,18 @@ def _no_residual_path(dx, cache):
     """Send on what came back through the sublayers, without what came straight down."""
     back, grads = transformer_block_backward(dx, cache)
     return back - dx, grads
+
+
+def _residual_again(x, block, n_heads):
+    """Add the stream to what a block returns."""
+    out, cache = transformer_block_forward(x, block, n_heads)
+    return x + out, cache
+
+
+def _straight_again(dx, cache):
+    """Add what came down to what a block sends back."""
+    back, grads = transformer_block_backward(dx, cache)
+    return dx + back, grads
 
 
 MISTAKES = (
@@ -188,6 +201,11 @@ MISTAKES = (
         _only("loss", forward_order=lambda blocks: []),
     ),
     Mistake(
+        "residual_again",
+        "Does a block return what it writes, or the stream after it? You add x once more.",
+        _only("loss", up=_residual_again),
+    ),
+    Mistake(
         "root_of_d",
         "Are the rows of E handed on as they are? By which factor do yours differ?",
         _only("loss", look=lambda ids, E: E[ids] * E.shape[1] ** 0.5),
@@ -220,6 +238,11 @@ MISTAKES = (
         "residual_path_lost",
         "What comes straight down past the sublayers of a block? Is it in what you hand on?",
         _only(*BLOCKS, "embedding", down=_no_residual_path),
+    ),
+    Mistake(
+        "straight_way_again",
+        "You add what came down to what a block sends back. Is it not in there already?",
+        _only(*BLOCKS, "embedding", down=_straight_again),
     ),
     Mistake(
         "from_above_the_blocks",

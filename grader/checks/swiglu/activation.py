@@ -96,6 +96,11 @@ SIGMOID = Exercise(
             _out(lambda x: sigmoid(2 * x)),
         ),
         Mistake(
+            "size_in_exponent",
+            "Your function gives the same for −3 and for 3. What should the two add up to?",
+            _out(lambda x: sigmoid(np.abs(x))),
+        ),
+        Mistake(
             "inverse_missing",
             "Your values are above 1. Is there a division to come?",
             _out(lambda x: 1 + np.exp(-x)),

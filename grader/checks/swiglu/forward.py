@@ -102,6 +102,20 @@ MISTAKES = (
         _hidden(lambda gate, up: relu(gate) * up),
     ),
     Mistake(
+        "silu_of_x",
+        "Of what do you take SiLU: of x, or of what W_gate has made of it?",
+        lambda x, params: {
+            "out": (silu(x) @ params["W_gate"] * (x @ params["W_up"])) @ params["W_down"]
+        },
+    ),
+    Mistake(
+        "silu_before_both",
+        "Do both branches read x itself? Something has bent it before.",
+        lambda x, params: {
+            "out": (silu(x) @ params["W_gate"] * (silu(x) @ params["W_up"])) @ params["W_down"]
+        },
+    ),
+    Mistake(
         "gelu_gate",
         "Is the activation of your gate SiLU, or its relative GELU?",
         _hidden(lambda gate, up: gelu(gate) * up),

@@ -97,6 +97,11 @@ MISTAKES = (
         dgate(lambda dhidden, gate, up: dhidden * up * sigmoid(gate)),
     ),
     Mistake(
+        "other_half_of_slope",
+        "x σ(x) is a product. In your slope, where is the term in which x alone moves?",
+        dgate(lambda dhidden, g, up: dhidden * up * g * sigmoid(g) * (1 - sigmoid(g))),
+    ),
+    Mistake(
         "sigmoid_s_slope",
         "Whose derivative stands in your dgate: the sigmoid's, or SiLU's?",
         dgate(lambda dhidden, gate, up: dhidden * up * sigmoid(gate) * (1 - sigmoid(gate))),
@@ -115,6 +120,11 @@ MISTAKES = (
         "slope_of_silu",
         "At which number do you take the derivative: at the gate, or at SiLU of the gate?",
         dgate(lambda dhidden, gate, up: dhidden * up * slope(silu(gate))),
+    ),
+    Mistake(
+        "dhidden_missing",
+        "You have slopes. Where is the gradient that arrives from behind?",
+        lambda dhidden, gate, up: {"dgate": up * slope(gate), "dup": silu(gate)},
     ),
     Mistake(
         "roles_swapped",

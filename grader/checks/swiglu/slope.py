@@ -85,6 +85,21 @@ SLOPE = Exercise(
             _slope(lambda x: 1 + x * (1 - sigmoid(x))),
         ),
         Mistake(
+            "sigmoid_of_second_term_lost",
+            "In your second term, is 1 − σ all of the sigmoid's derivative?",
+            _slope(lambda x: sigmoid(x) + x * (1 - sigmoid(x))),
+        ),
+        Mistake(
+            "plus_sigmoid",
+            "In the bracket, with which sign does σ stand beside the 1 that multiplies x?",
+            _slope(lambda x: sigmoid(x) * (1 + x * (1 + sigmoid(x)))),
+        ),
+        Mistake(
+            "bracket_closed_early",
+            "What does 1 − σ multiply: x alone, or the 1 in front of it too?",
+            _slope(lambda x: sigmoid(x) * (1 + x) * (1 - sigmoid(x))),
+        ),
+        Mistake(
             "silu_lost",
             "SiLU′ can be written as SiLU plus something. Is the first part in your sum?",
             _slope(lambda x: sigmoid(x) * (1 - silu(x))),

@@ -19,6 +19,8 @@ def _rounded(rng):
     yield _case(4096, 256)
     yield _case(int(rng.choice([512, 1280, 2048, 3584])), 256)
     yield _case(int(rng.choice([640, 832, 1024])), 64)
+    odd = 2 * int(rng.integers(8, 32)) + 1
+    yield _case(3 * 64 // 8 * odd, 64)  # 8d/3 is an odd multiple of 64
 
 
 def _up(width, multiple_of):
@@ -89,6 +91,11 @@ WIDTH = Exercise(
             "nearest",
             "Do you round to the nearest multiple, or up?",
             _h(lambda d, m: round(8 * d / 3 / m) * m),
+        ),
+        Mistake(
+            "half_added",
+            "You add a half and round. What comes of a width that is an odd multiple already?",
+            _h(lambda d, m: round(8 * d / 3 / m + 0.5) * m),
         ),
         Mistake(
             "always_one_more",
