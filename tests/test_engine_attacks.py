@@ -1,9 +1,11 @@
 """Holes found by attacking the engine: twins in the library, forged talk, endless work."""
 
 import json
+import os
 import time
 from types import SimpleNamespace
 
+import psutil
 import pytest
 from classes import REPOSITORY
 from hostile import FULL, RIGHT, answering, beginning, changed
@@ -364,3 +366,25 @@ def test_a_group_of_errors_is_told_without_a_line_of_ours(rmsnorm):
         "half_rms raised ExceptionGroup.",
         "  line 2, in half_rms: raise ExceptionGroup('x', [ValueError('y')])",
     ]
+
+
+CROWD = """
+import os, time
+for _ in range(8):
+    if os.fork() == 0:
+        time.sleep(60)
+time.sleep(1)
+try:
+    os.sched_setaffinity(0, range(os.cpu_count()))
+except PermissionError:
+    print("refused")
+"""
+
+
+def test_a_crowd_of_processes_is_kept_to_one_processor_and_stays_there(rmsnorm, student):
+    """Else what is marked beside it gets a part of its time, and may be late."""
+    outputs = student.run(CROWD)["outputs"]
+    assert [output["text"] for output in outputs] == ["refused\n"]
+    last = max(os.sched_getaffinity(0))
+    below = psutil.Process(rmsnorm.jail.process.pid).children(recursive=True)
+    assert sum(process.cpu_affinity() == [last] for process in below) == 9

@@ -12,6 +12,7 @@ from pathlib import Path
 
 from grader.engine.far import wire
 from grader.engine.far.server import CONTROL, READY, START, STOP
+from grader.engine.processes import hold_crowd
 
 AUTO, LIMITS = "auto", "limits"
 PATIENCE = 60.0  # seconds for the warm server to be ready
@@ -142,7 +143,9 @@ class Jail:
         with contextlib.suppress(psutil.Error):
             self.warm = self.warm or _server(psutil.Process(self.process.pid))
             usual = self.warm.memory_info().rss
-            for process in self.warm.children(recursive=True):
+            below = self.warm.children(recursive=True)
+            hold_crowd(below)
+            for process in below:
                 with contextlib.suppress(psutil.Error):
                     extra += max(0, process.memory_info().rss - usual)
         return extra >> 20

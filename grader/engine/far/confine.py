@@ -28,7 +28,7 @@ bpf perf_event_open keyctl add_key request_key userfaultfd io_uring_setup io_uri
 io_uring_register kexec_load kexec_file_load init_module finit_module delete_module
 open_by_handle_at name_to_handle_at fsopen fsmount fsconfig fspick move_mount open_tree
 mount_setattr quotactl acct swapon swapoff reboot syslog personality pidfd_getfd kcmp
-memfd_create memfd_secret shmget
+memfd_create memfd_secret shmget sched_setaffinity sched_setattr
 """.split()
 libc = ctypes.CDLL(None, use_errno=True)
 
