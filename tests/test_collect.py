@@ -14,6 +14,7 @@ from grader import cli
 from grader.collecting import collect, find_submission
 from grader.collecting.candidates import answer_ids
 from grader.collecting.collect import NEW, NOTHING, REPLACED, UNCHANGED
+from grader.collecting.entries import entries_of
 from grader.course import Course
 
 pytestmark = pytest.mark.marking
@@ -235,6 +236,30 @@ def test_a_zip_that_swells_is_refused(course, tmp_path, monkeypatch):
         archive.writestr("ana/rmsnorm.ipynb", b" " * (2 << 20))
     (refused,) = collect(course, SHEET, [download])[1]
     assert refused.reason == "it has 2 MiB, and 1 is the most"
+
+
+def test_a_learner_s_zip_of_many_files_that_swell_is_refused_and_others_are_not(
+    course, tmp_path, monkeypatch
+):
+    monkeypatch.setattr("grader.collecting.entries.MOST_UNPACKED", 3 << 20)
+    bomb = tmp_path / "bomb.zip"
+    with zipfile.ZipFile(bomb, "w", zipfile.ZIP_DEFLATED) as archive:
+        for number in range(5):
+            archive.writestr(f"{number}.ipynb", b" " * (1 << 20))
+    files = {"bob/rmsnorm.ipynb": version(1), "eve/rmsnorm.zip": bomb.read_bytes()}
+    _, refused = collect(course, SHEET, [zipped(tmp_path / "x.zip", files)])
+    assert [one.path for one in refused] == [f"eve/rmsnorm.zip/{n}.ipynb" for n in (3, 4)]
+    assert {one.reason for one in refused} == {"its zip unpacks to more than 256 MiB"}
+    assert kept(course) == {"bob": 1}
+
+
+def test_what_is_no_notebook_is_not_unpacked(tmp_path):
+    download = zipped(tmp_path / "x.zip", {"ana/film.mp4": b"x" * 1000, "ana/a.ipynb": b"{}"})
+    entries, _ = entries_of(download)
+    assert {entry.path: entry.data for entry in entries} == {
+        "ana/film.mp4": b"",
+        "ana/a.ipynb": b"{}",
+    }
 
 
 # From the command line

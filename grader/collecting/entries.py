@@ -1,6 +1,7 @@
 """The files of a download, a zip or a folder: what is safe to take, and what is refused by name."""
 
 import io
+import math
 import os
 import stat
 import unicodedata
@@ -10,7 +11,10 @@ from datetime import datetime
 from pathlib import Path, PurePosixPath
 
 LARGEST = 64 << 20  # bytes of one file
+MOST_UNPACKED = 256 << 20  # bytes of all files of a zip that one learner handed in
 MOST_FILES = 50_000
+READ = (".ipynb", ".zip")  # of other files the name is enough
+SWELLS = f"its zip unpacks to more than {MOST_UNPACKED >> 20} MiB"
 CLUTTER = {"__macosx", "desktop.ini", "thumbs.db"}  # and every name that begins with a dot
 
 
@@ -96,7 +100,14 @@ def _of_folder(folder):
             if path.is_symlink():
                 yield Refused(shown, f"it is a link, to {path.readlink()}")
             elif path.is_file():
-                yield Entry(unicodedata.normalize("NFC", shown), path.read_bytes(), _changed(path))
+                yield _read_file(path, unicodedata.normalize("NFC", shown))
+
+
+def _read_file(path, shown):
+    """Return a file as an entry; a film beside a notebook need not fit into memory."""
+    if not shown.lower().endswith(READ):
+        return Entry(shown, b"", _changed(path))
+    return Entry(shown, path.read_bytes(), _changed(path))
 
 
 def _changed(path):
@@ -119,9 +130,11 @@ def _of_zip(data, shown, prefix):
             if len(members) > MOST_FILES:
                 yield Refused(shown, f"it has {len(members)} files, and {MOST_FILES} is the most")
                 return
+            room = MOST_UNPACKED if prefix else math.inf
             for member in members:
                 name = _name_of(member)
-                reason = _why_unsafe(name, member)
+                room -= member.file_size
+                reason = _why_unsafe(name, member) or ("" if room >= 0 else SWELLS)
                 if reason:
                     yield Refused(prefix + name, reason)
                 elif not member.is_dir() and not is_clutter(name):
@@ -163,9 +176,11 @@ def _why_unsafe(name, member):
 
 def _read(archive, member, path):
     """Return a member as an entry, and no more bytes of it than it promised."""
+    data = b""
     try:
-        with archive.open(member) as file:
-            data = file.read(LARGEST + 1)
+        if path.lower().endswith(READ):
+            with archive.open(member) as file:
+                data = file.read(LARGEST + 1)
         when = datetime(*member.date_time)
     except (zipfile.BadZipFile, EOFError, NotImplementedError, OSError) as trouble:
         return Refused(path, f"it cannot be unpacked: {trouble}")
