@@ -32,6 +32,12 @@ function build(life, hands) {
   const words = spokenText(life);
   const numbers = tableOnDemand(life, "The numbers");
   const read = remembered(arraysOf);
+  let held = null; // what is shown, and in what arrays
+  const showHeld = () => {
+    values.show(...held);
+    listing.show(held[0]);
+  };
+  const showHeldNext = life.oncePerFrame(showHeld); // the plan and the arrays are too much for one
   return {
     node: html(
       "div",
@@ -53,8 +59,10 @@ function build(life, hands) {
       handle.show(seen.step);
       walk.show(seen);
       plan.show(seen);
-      values.show(seen, arrays);
-      listing.show(seen);
+      const first = !held;
+      held = [seen, arrays];
+      if (first) showHeld();
+      else showHeldNext();
       words.say(say(seen));
       numbers.show(() => tablesOf(seen));
     },

@@ -1,6 +1,6 @@
 // The listing of the pass that is shown, its line of this step marked, and what that line runs.
 
-import { html, panel } from "./common.js";
+import { html, panel, write } from "./common.js";
 
 /** Build the panel; its lines are made anew only where the pass changes. */
 export function listingPanel() {
@@ -20,8 +20,8 @@ export function listingPanel() {
         row.classList.toggle("tb-on", on);
         row.classList.toggle("tb-back", on && way === "backward");
       });
-      file.textContent = name ? `and within it, in ${name}:` : "Nothing lies within: this line is all.";
-      inside.textContent = words || " ";
+      write(file, name ? `and within it, in ${name}:` : "Nothing lies within: this line is all.");
+      write(inside, words || " ");
     },
   };
 }

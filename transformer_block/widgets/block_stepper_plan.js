@@ -82,10 +82,10 @@ function draw({ wires, at, back }) {
   const lit = new Set(wires);
   const ends = wires.map((wire) => wire.split("-").at(-1));
   const active = new Set(NODES[at][2] ? ends.filter((name) => NODES[name][2]) : [at]);
-  const order = [...WIRES].sort((a, b) => lit.has(a) - lit.has(b));
   const way = back ? "tb-down" : "tb-up";
   return [
-    ...order.flatMap((wire) => drawWire(wire, lit.has(wire), back, way)),
+    ...WIRES.map((wire) => shape("path", { class: "tb-wire", d: pathOf(cornersOf(wire, back)) })),
+    ...WIRES.filter((wire) => lit.has(wire)).flatMap((wire) => light(wire, back, way)),
     ...Object.keys(NODES).flatMap((name) => drawNode(name, active.has(name), back, way)),
     ...streamWords(back, at),
   ];
@@ -111,15 +111,17 @@ const radius = (name, back) => (isEnd(name) ? 0 : isSum(name, back) ? 10 : 4.5);
 const reach = (name, back) => (NODES[name][2] ? BOX.width / 2 : radius(name, back));
 const drop = (name, back) => (NODES[name][2] ? BOX.height / 2 : radius(name, back));
 
-function drawWire(wire, on, back, way) {
+const pathOf = (corners) => corners.map(([x, y], i) => `${i ? "L" : "M"}${x} ${y}`).join("");
+
+/** A lit wire over the quiet one; each has an element of its own, so that it runs when it lights up. */
+function light(wire, back, way) {
   const corners = cornersOf(wire, back);
   if (back) corners.reverse();
-  const d = corners.map(([x, y], i) => `${i ? "L" : "M"}${x} ${y}`).join("");
-  if (!on) return [shape("path", { class: "tb-wire", d })];
   const [[x1, y1], [x2, y2]] = corners.slice(-2);
   const turn = (Math.atan2(y2 - y1, x2 - x1) * 180) / Math.PI;
+  const line = { class: `tb-wire tb-lit ${way}`, d: pathOf(corners), pathLength: 1 };
   return [
-    shape("path", { class: `tb-wire tb-lit ${way}`, d, pathLength: 1 }),
+    shape("path", line, "", `${wire} ${way}`),
     shape("path", {
       class: `tb-arrow ${way}`,
       d: "M1 0L-8 -5.5L-8 5.5Z",

@@ -22,7 +22,9 @@ export function valuesPanel(life, { settle }) {
       const { places } = layout(seen.terms, wide);
       const most = largest(seen.terms);
       const height = roomFor(arrays, wide);
-      redraw(cells, { width: wide, height }, places.flatMap((place) => draw(place, most)));
+      const shapes = places.flatMap((place) => draw(place, most));
+      const boxes = shapes.filter(({ tag }) => tag === "rect"); // all together: see redraw
+      redraw(cells, { width: wide, height }, [...boxes, ...shapes.filter(({ tag }) => tag !== "rect")]);
     },
   };
 }

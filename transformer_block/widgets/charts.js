@@ -1,6 +1,6 @@
 // What the charts of all living pictures share: scales, shapes, and drawing them.
 
-import { brief, clamp, fixed, html, svg, update } from "./common.js";
+import { brief, clamp, fixed, html, svg, update, write } from "./common.js";
 
 /** The straight map that takes a to p and b to q; `.invert` goes back. */
 export function linearScale([a, b], [p, q]) {
@@ -34,9 +34,9 @@ export function powerOfTen(exponent) {
   return "10" + [...String(exponent)].map(raise).join("");
 }
 
-/** A shape of a chart; shapes of the same tag and class must have the same attributes. */
-export function shape(tag, attributes, words = "") {
-  return { tag, attributes, words };
+/** A shape of a chart; one with another `key` is never drawn by the same element. */
+export function shape(tag, attributes, words = "", key = "") {
+  return { tag, attributes, words, key };
 }
 
 /** Words at a place in a chart. */
@@ -75,26 +75,38 @@ const drawn = new WeakMap(); // of each SVG element, its children and the shapes
 /**
  * Show shapes in an SVG element, in true pixels so that letters keep their size. What it shows is
  * remembered: asking the page for every attribute takes longer than setting the few that change.
+ * A child is taken for the next shape of its tag and key, so few are made where tags stay together.
  */
 export function redraw(node, { width, height }, shapes) {
   update(node, "viewBox", `0 0 ${width} ${height}`);
-  const before = drawn.get(node) ?? [];
-  const now = shapes.map((wanted, i) => ({ wanted, child: show(node, before[i], wanted) }));
-  for (const { child } of before.slice(shapes.length)) child.remove();
+  const spare = new Map();
+  for (const one of drawn.get(node) ?? []) listOf(spare, one.wanted).push(one);
+  const now = shapes.map((wanted) => ({ wanted, child: show(listOf(spare, wanted).shift(), wanted) }));
+  for (const { child } of [...spare.values()].flat()) child.remove();
+  let next = node.firstChild;
+  for (const { child } of now) {
+    if (child === next) next = next.nextSibling;
+    else node.insertBefore(child, next);
+  }
   drawn.set(node, now);
 }
 
-/** Let the child that showed a shape show another, or a new one where that was of another kind. */
-function show(node, before, wanted) {
-  const alike =
-    before?.wanted.tag === wanted.tag && before.wanted.attributes.class === wanted.attributes.class;
-  const child = alike ? before.child : svg(wanted.tag);
-  const had = alike ? before.wanted : { attributes: {}, words: "" };
+/** Of children by tag and key, the list to which a shape belongs. */
+function listOf(children, { tag, key }) {
+  const kind = `${tag} ${key}`;
+  if (!children.has(kind)) children.set(kind, []);
+  return children.get(kind);
+}
+
+/** Let the child that showed a shape show another, or a new one where there is none to take. */
+function show(before, wanted) {
+  const child = before?.child ?? svg(wanted.tag);
+  const had = before?.wanted ?? { attributes: {}, words: "" };
   for (const [name, value] of Object.entries(wanted.attributes))
     if (had.attributes[name] !== value) child.setAttribute(name, value);
-  if (had.words !== wanted.words) child.textContent = wanted.words;
-  if (before && !alike) before.child.replaceWith(child);
-  else if (!before) node.append(child);
+  for (const name of Object.keys(had.attributes))
+    if (!(name in wanted.attributes)) child.removeAttribute(name);
+  if (had.words !== wanted.words) write(child, wanted.words);
   return child;
 }
 

@@ -23,6 +23,12 @@ export function update(node, name, value) {
   if (node.getAttribute(name) !== String(value)) node.setAttribute(name, value);
 }
 
+/** Set the words of a node that holds nothing else, only where they change, and keep its text node. */
+export function write(node, words) {
+  if (!node.firstChild) node.append(words);
+  else if (node.firstChild.data !== words) node.firstChild.data = words;
+}
+
 /** Show these nodes in a place: what stands there already is kept, and only what differs is set. */
 export function refill(place, ...fresh) {
   while (place.childNodes.length > fresh.length) place.lastChild.remove();
@@ -119,9 +125,8 @@ export function lifetime(model) {
 /** A paragraph that a screen reader speaks when it changes; it waits until the hand rests. */
 export function spokenText(life) {
   const node = html("p", { class: "tb-spoken", "aria-live": "polite" });
-  const write = (text) => node.textContent === text || node.replaceChildren(text);
-  const writeLater = life.afterPause(write, 350);
-  return { node, say: (text) => (node.textContent ? writeLater(text) : write(text)) };
+  const writeLater = life.afterPause((text) => write(node, text), 350);
+  return { node, say: (text) => (node.textContent ? writeLater(text) : write(node, text)) };
 }
 
 /** Keep two digits, so that the number that is read is the number that is used. */
@@ -144,7 +149,7 @@ export function slider(life, name, range, change) {
       update(input, "max", most);
       input.value = clamp(at(x), Number(input.min), Number(input.max));
       update(input, "aria-valuetext", words(x));
-      if (value.textContent !== words(x)) value.textContent = words(x);
+      write(value, words(x));
     },
   };
 }

@@ -63,12 +63,15 @@ export function upright(kind, x, y, words) {
   return shape("text", { class: `${kind} tb-upright`, transform, "text-anchor": "end" }, words);
 }
 
-/** Names along an axis of a map, without those that would touch: every so many, and the chosen. */
+/**
+ * Names along an axis of a map, every so many, so that none touch; last the chosen one. Those that
+ * it would touch keep their places without words, so that another choice moves few letters.
+ */
 export function spaced(names, chosen, size, room) {
   const every = Math.max(1, Math.ceil(room / size));
-  return names
-    .map((name, i) => [name, i])
-    .filter(([, i]) => i === chosen || (i % every === 0 && Math.abs(i - chosen) >= every));
+  const seen = (name, i) => (Math.abs(i - chosen) < every ? "" : name);
+  const regular = names.map((name, i) => [seen(name, i), i]).filter(([, i]) => i % every === 0);
+  return [...regular, [names[chosen] ?? "", chosen]];
 }
 
 /** The names of rows, left of a map. */

@@ -1,6 +1,7 @@
 // Stream ledger: what attention and net write into the stream of a token, entry by entry.
 
-import { button, choice, fixed, html, living, picture, slider, sliders, spokenText, tableOnDemand } from "./common.js";
+import { button, choice, fixed, html, living, picture, slider, sliders, spokenText, tableOnDemand, write } from "./common.js";
+import { remembered } from "./charts.js";
 import { tokenText, tokenWords } from "./maps.js";
 import { balancePanel, lensPanel } from "./stream_ledger_end.js";
 import { mapPanel } from "./stream_ledger_map.js";
@@ -78,7 +79,7 @@ function tick(life, flip) {
     show({ place, off, held }) {
       input.checked = !off.includes(place);
       input.disabled = held < 0;
-      words.textContent = `Count ${partWords(place)}`;
+      write(words, `Count ${partWords(place)}`);
     },
   };
 }
@@ -93,13 +94,13 @@ function textChoice(life, { now, change }) {
   };
   const picker = choice(life, "The text", names, enter);
   const sentence = html("p", { class: "tb-sentence" });
+  const fill = remembered((tokens) => sentence.replaceChildren(...tokens.map((one) => html("span", {}, one))));
   return {
     node: html("div", {}, ...(runs.length > 1 ? [picker.node, sentence] : [sentence])),
     show({ text, tokens, token }) {
       picker.show(text);
-      const [before, after] = [tokens.slice(0, token), tokens.slice(token + 1)];
-      const here = html("span", { class: "tb-query" }, tokens[token]);
-      sentence.replaceChildren(before.join(""), here, after.join(""));
+      fill(tokens);
+      [...sentence.children].forEach((one, i) => one.classList.toggle("tb-query", i === token));
     },
   };
 }

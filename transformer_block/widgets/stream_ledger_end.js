@@ -1,7 +1,7 @@
 // Panels 3 and 4 of the stream ledger: what it would say, and whether the books balance.
 
 import { chart, label, redraw, shape, tile } from "./charts.js";
-import { clamp, html, panel } from "./common.js";
+import { clamp, html, panel, refill, write } from "./common.js";
 import { LEVELS, cells, mapFrame, tokenText } from "./maps.js";
 import { partWords, percent } from "./stream_ledger_words.js";
 
@@ -17,7 +17,7 @@ export function lensPanel(life, { settle }) {
     node: panel("What the stream would say", title, bars),
     show(now) {
       const f = { width: width(), height: COUNT * ROW + 2 };
-      title.textContent = `After ${partWords(now.place)}, through the final norm: ${amongWhich(now)}`;
+      write(title, `After ${partWords(now.place)}, through the final norm: ${amongWhich(now)}`);
       redraw(bars, f, now.says[now.place].flatMap((one, i) => lensRow(f, one, i)));
     },
   };
@@ -53,13 +53,17 @@ export function balancePanel(life, { settle }) {
       const { end, run, off } = now;
       strips.toggleAttribute("hidden", !end);
       const shown = Math.min(NUMBERS, run.d);
-      title.textContent = end
-        ? `The end of the stack, the first ${shown} of ${run.d} numbers: blue above zero, rose below`
-        : "Of this token the trace has sizes alone";
+      write(
+        title,
+        end
+          ? `The end of the stack, the first ${shown} of ${run.d} numbers: blue above zero, rose below`
+          : "Of this token the trace has sizes alone",
+      );
       if (end) redraw(strips, ...drawStrips(width(), end, shown));
       const sum = end ? Math.hypot(...end.sum) / Math.sqrt(run.d) : now.sums.at(-1);
       const exact = (x) => (x >= 1000 ? x.toFixed(0) : x.toFixed(2));
-      tiles.replaceChildren(
+      refill(
+        tiles,
         tile("sum", "sum", `of ${run.places - off.length} entries`, sum, exact),
         tile("sum", "stream", "size at the end", end ? end.size : sum, exact),
         tile("out", "difference", end ? "size of what is between" : "not known", end ? end.off : NaN, (x) =>
@@ -79,7 +83,8 @@ function drawStrips(width, { sum, stream, difference }, count) {
   const largest = Math.max(...stream.subarray(0, count).map(Math.abs));
   const level = (row, column) => {
     const x = rows[row][column] / largest;
-    return Math.sign(x) * Math.round(LEVELS * Math.sqrt(clamp(Math.abs(x), 0, 1)));
+    const share = Math.sqrt(clamp(Math.abs(x), 0, 1));
+    return 2 * Math.sign(x) * Math.round((LEVELS / 2) * share); // every other level: half the paths
   };
   return [
     { width, height: f.bottom + 2 },

@@ -13,7 +13,6 @@ export function rowsPanel(life, { change, settle }, toggle) {
     "The entries of one token: the size of each write, the running stream, and the cosine between them",
     "tb-draggable tb-map",
   );
-  const title = html("span", {});
   const width = life.widthOf(rows, settle);
   let frame;
   dragAlong(life, rows, (x, y, begins) => {
@@ -24,7 +23,7 @@ export function rowsPanel(life, { change, settle }, toggle) {
   return {
     node: panel(
       "The ledger of one token",
-      title,
+      "Press a row, or its box to leave it out of the sum",
       html(
         "div",
         { class: "tb-key" },
@@ -37,7 +36,6 @@ export function rowsPanel(life, { change, settle }, toggle) {
     ),
     show(now) {
       frame = frameOf(width(), now);
-      title.textContent = `“${tokenText(now.tokens[now.token])}”: press a row, or its box to leave it out of the sum`;
       redraw(rows, frame, draw(frame, now));
     },
   };
