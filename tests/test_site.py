@@ -161,3 +161,22 @@ def test_what_scrolls_sideways_is_reached_with_the_keyboard(new_page, site_url):
     listing = page.locator("#listing-rmsnorm-forward pre")
     assert listing.evaluate("pre => pre.scrollWidth > pre.clientWidth")
     expect(listing).to_have_attribute("tabindex", "0")
+
+
+def test_a_table_of_sentences_stands_in_rows_on_a_phone(new_page, site_url):
+    page = new_page(width=320)
+    visit(page, f"{site_url}book/instructors.html")
+    table = page.get_by_role("table").filter(has_text="matter")
+    assert table.evaluate("table => table.scrollWidth <= table.parentElement.clientWidth")
+    expect(table.get_by_role("columnheader")).to_have_count(4)  # as a table, to those who hear it
+    cell = table.locator("tbody tr").first.locator("td").nth(1)
+    assert cell.evaluate("cell => getComputedStyle(cell, '::before').content") == '"nbgrader"'
+    page.set_viewport_size({"width": 1280, "height": 900})
+    expect(cell).to_have_css("display", "table-cell")
+
+
+def test_the_sentences_of_a_check_do_not_run_out_of_sight(new_page, site_url):
+    page = new_page(width=320)
+    visit(page, f"{site_url}book/how_to.html")
+    sentences = page.locator(".output pre", has_text="rmsnorm_forward")
+    assert sentences.evaluate("pre => pre.scrollWidth <= pre.clientWidth")

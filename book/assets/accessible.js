@@ -21,6 +21,32 @@ document.addEventListener("DOMContentLoaded", () => {
     banner.append(brand);
   });
 
+  // The sentences of a check are read, not looked at in columns: they may break.
+  each(".bd-article .output pre", (output) => {
+    output.classList.toggle("sentences", /^[✓✗]/.test(output.textContent));
+  });
+
+  // A table of sentences in four columns stands on a phone as rows of named lines, and is heard as a
+  // table all the same: the roles are written out, since some browsers forget those of other displays.
+  const ROLES = { "thead, tbody": "rowgroup", tr: "row", th: "columnheader", td: "cell" };
+  const stack = (table) => {
+    const names = [...table.tHead.rows[0].cells].map((cell) => cell.textContent.trim());
+    table.classList.add("stacked");
+    table.setAttribute("role", "table");
+    for (const [parts, role] of Object.entries(ROLES)) {
+      table.querySelectorAll(parts).forEach((part) => part.setAttribute("role", role));
+    }
+    for (const row of table.tBodies[0].rows) {
+      [...row.cells].forEach((cell, i) => (cell.dataset.name = names[i]));
+    }
+  };
+
+  each(".bd-article table:has(thead)", (table) => {
+    const cells = [...table.tBodies[0].querySelectorAll("td")];
+    const wordy = cells.some((cell) => cell.textContent.length > 24);
+    if (wordy && table.tHead.rows[0].cells.length > 3) stack(table);
+  });
+
   // What scrolls sideways can be reached, and so scrolled, with the keyboard.
   const scrolling = ".bd-article pre, .bd-article .katex-display, .pst-scrollable-table-container";
   const watcher = new ResizeObserver((entries) => {

@@ -27,8 +27,9 @@ import {
   refill,
   spokenText,
   svg,
-  tableOnDemand,
+  write,
 } from "../../transformer_block/widgets/common.js";
+import { tableOnDemand } from "../../transformer_block/widgets/tables.js";
 
 test("a number is written with its significant digits", () => {
   const numbers = [
@@ -302,4 +303,44 @@ test("a shape that moves to another place, or is shown twice, is drawn where it 
   redraw(one, area, [shape("line", { class: "tb-grid", x1: 2 })]);
   assert.deepEqual([one.children.length, one.firstChild.getAttribute("x1")], [1, "2"]);
   assert.equal(two.textContent, "still");
+});
+
+test("a shape takes the next element of its tag, and one with a key only its own", () => {
+  const plan = chart("a plan");
+  const area = { width: 10, height: 10 };
+  const box = (x) => shape("rect", { class: "box", x });
+  const lit = (key) => shape("path", { class: "lit", d: "M0 0" }, "", key);
+  redraw(plan, area, [box(1), label("word", 1, 2, "a"), lit("one")]);
+  const [rect, text, path] = plan.children;
+  redraw(plan, area, [box(2), box(3), label("other", 1, 2, "b"), lit("two")]);
+  assert.deepEqual([plan.children[0], plan.children[2]], [rect, text]);
+  assert.equal(text.getAttribute("class"), "other");
+  assert.notEqual(plan.children[3], path);
+  redraw(plan, area, [shape("rect", { x: 4 })]);
+  assert.equal(plan.innerHTML, '<rect x="4"></rect>');
+});
+
+test("words are written into the text node that is there", () => {
+  const node = html("p", {});
+  write(node, "one");
+  const text = node.firstChild;
+  write(node, "two");
+  assert.equal(node.firstChild, text);
+  assert.equal(node.textContent, "two");
+});
+
+test("the tables are open on paper, and folded again if they were", () => {
+  const model = fakeModel({});
+  const life = lifetime(model);
+  const { node, show } = tableOnDemand(life, "The numbers");
+  show(() => [{ caption: "one", columns: ["row", "0"], rows: [["0", "1"]] }]);
+  const window = document.defaultView;
+  window.dispatchEvent(new Event("beforeprint"));
+  assert.equal(node.open, true);
+  assert.equal(node.querySelectorAll("td").length, 1);
+  window.dispatchEvent(new Event("afterprint"));
+  assert.equal(node.open, false);
+  life.end();
+  window.dispatchEvent(new Event("beforeprint"));
+  assert.equal(node.open, false);
 });

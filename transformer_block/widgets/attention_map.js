@@ -9,12 +9,12 @@ import {
   slider,
   sliders,
   spokenText,
-  tableOnDemand,
 } from "./common.js";
 import { headPanel } from "./attention_map_heads.js";
 import { habitsOf, inHundredths, look, meanOver, sayPair, strongest } from "./attention_map_numbers.js";
 import { rowPanel } from "./attention_map_row.js";
 import { tokenText, tokenWords } from "./maps.js";
+import { tableOnDemand } from "./tables.js";
 
 const HABITS = {
   before: "A head that looks one back",

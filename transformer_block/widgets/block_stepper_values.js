@@ -9,6 +9,7 @@ const HEAD = 34; // two lines of words above an array
 const GAP = 14;
 const OPERATOR = 22;
 const CELL = 23; // the height of one
+const NARROW = 420;
 
 /** Build the panel; `show(seen, arrays)`. */
 export function valuesPanel(life, { settle }) {
@@ -19,9 +20,9 @@ export function valuesPanel(life, { settle }) {
     node: panel("What it holds", "Blue above zero, orange below; two decimals", cells),
     show(seen, arrays) {
       const wide = width();
-      const { places } = layout(seen.terms, wide);
+      const { places, height: least } = layout(seen.terms, wide);
       const most = largest(seen.terms);
-      const height = roomFor(arrays, wide);
+      const height = wide < NARROW ? least : roomFor(arrays, wide); // on a phone all room is needed
       const shapes = places.flatMap((place) => draw(place, most));
       const boxes = shapes.filter(({ tag }) => tag === "rect"); // all together: see redraw
       redraw(cells, { width: wide, height }, [...boxes, ...shapes.filter(({ tag }) => tag !== "rect")]);
@@ -43,7 +44,7 @@ function matricesOf({ shape: axes, numbers }) {
 
 /** Put the arrays one after the other, on a new line where the width is used up. */
 export function layout(terms, width) {
-  const cell = width < 420 ? 35 : 42;
+  const cell = width < NARROW ? 35 : 42;
   const places = [];
   let [x, y, deepest] = [0, 0, 0];
   for (const term of terms) {

@@ -212,43 +212,6 @@ export function panel(title, subtitle, ...children) {
 }
 
 /**
- * Tables that open on demand. `show(list)` is given a function that lists them, each as
- * `{ caption, columns, rows }`, where the first cell of a row names it; it runs while they are open.
- */
-export function tableOnDemand(life, summary) {
-  const body = html("div", { class: "tb-tables" });
-  const node = html("details", { class: "tb-details" }, html("summary", {}, summary), body);
-  let list = () => [];
-  const refresh = () => node.open && body.replaceChildren(...list().map(table));
-  life.listen(node, "toggle", refresh);
-  return {
-    node,
-    show(latest) {
-      list = latest;
-      refresh();
-    },
-  };
-}
-
-function table({ caption, columns, rows }) {
-  const head = html("tr", {}, ...columns.map((name) => html("th", { scope: "col" }, name)));
-  const line = ([name, ...cells]) =>
-    html(
-      "tr",
-      {},
-      html("th", { scope: "row" }, name),
-      ...cells.map((cell) => html("td", {}, cell)),
-    );
-  return html(
-    "table",
-    {},
-    html("caption", {}, caption),
-    html("thead", {}, head),
-    html("tbody", {}, ...rows.map(line)),
-  );
-}
-
-/**
  * A widget. `moved` names the traits that hands move, and that "Reset" takes back; `sent` those that
  * come from Python alone. `build(life, hands)` gives `{ node, show(state) }`: of the hands, `now()`
  * is the state, which may be ahead of what is drawn, `change(values)` sets some of it, `reset()` all,

@@ -8,7 +8,6 @@ import {
   refill,
   slider,
   spokenText,
-  tableOnDemand,
   update,
 } from "./common.js";
 import { barPanel, tile } from "./counting_ledger_bars.js";
@@ -22,6 +21,7 @@ import {
   sayParameters,
   shapeOf,
 } from "./counting_ledger_numbers.js";
+import { tableOnDemand } from "./tables.js";
 
 const SLIDERS = {
   d_model: ["width d", { min: 64, max: 12288, step: 64 }],

@@ -10,11 +10,11 @@ import {
   slider,
   sliders,
   spokenText,
-  tableOnDemand,
 } from "./common.js";
 import { curvePanel } from "./gate_scope_curves.js";
 import { GATES, UPS, look, sayGradient, sayProduct } from "./gate_scope_numbers.js";
 import { areaPanel, gradientPanel } from "./gate_scope_paths.js";
+import { tableOnDemand } from "./tables.js";
 
 const PLACES = [
   { text: "Open", to: { gate: 1.5, up: 2 } },

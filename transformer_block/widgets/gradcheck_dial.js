@@ -10,11 +10,11 @@ import {
   slider,
   sliders,
   spokenText,
-  tableOnDemand,
 } from "./common.js";
 import { digitPanel } from "./gradcheck_dial_digits.js";
 import { errorPanel, stepAt } from "./gradcheck_dial_errors.js";
 import { POWERS, look, powerAt, sayDigits, sayErrors } from "./gradcheck_dial_numbers.js";
+import { tableOnDemand } from "./tables.js";
 
 export default living(
   { moved: ["step", "case"], sent: ["errors", "losses", "facts", "yours"] },

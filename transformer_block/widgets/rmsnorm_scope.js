@@ -8,7 +8,6 @@ import {
   picture,
   sliders,
   spokenText,
-  tableOnDemand,
 } from "./common.js";
 import { SIZE_POWERS, epsPanel } from "./rmsnorm_scope_eps.js";
 import {
@@ -23,6 +22,7 @@ import {
   tidy,
 } from "./rmsnorm_scope_numbers.js";
 import { vectorPanel } from "./rmsnorm_scope_vector.js";
+import { tableOnDemand } from "./tables.js";
 
 const EPS_POWERS = [-12, 0];
 

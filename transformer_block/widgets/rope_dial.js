@@ -13,11 +13,11 @@ import {
   slider,
   sliders,
   spokenText,
-  tableOnDemand,
 } from "./common.js";
 import { clockPanel } from "./rope_dial_clocks.js";
 import { FARTHEST, SHIFTS, look, sayHands, sayScore, stamp } from "./rope_dial_numbers.js";
 import { scorePanel } from "./rope_dial_score.js";
+import { tableOnDemand } from "./tables.js";
 
 const MOVED = ["query", "key", "query_at", "key_at", "shift", "pairing", "rope_base"];
 

@@ -1,6 +1,6 @@
 // Stream ledger: what attention and net write into the stream of a token, entry by entry.
 
-import { button, choice, fixed, html, living, picture, slider, sliders, spokenText, tableOnDemand, write } from "./common.js";
+import { button, choice, fixed, html, living, picture, slider, sliders, spokenText, write } from "./common.js";
 import { remembered } from "./charts.js";
 import { tokenText, tokenWords } from "./maps.js";
 import { balancePanel, lensPanel } from "./stream_ledger_end.js";
@@ -8,6 +8,7 @@ import { mapPanel } from "./stream_ledger_map.js";
 import { look } from "./stream_ledger_numbers.js";
 import { rowsPanel } from "./stream_ledger_rows.js";
 import { partName, partWords, percent, sayBalance, sayPlace } from "./stream_ledger_words.js";
+import { tableOnDemand } from "./tables.js";
 
 export default living(
   { moved: ["text", "token", "place", "off", "shown"], sent: ["runs", "data"] },

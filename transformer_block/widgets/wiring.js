@@ -11,11 +11,11 @@ import {
   slider,
   sliders,
   spokenText,
-  tableOnDemand,
 } from "./common.js";
 import { DEEPEST, WEIGHTS, look, sayGradient, sayStream } from "./wiring_numbers.js";
 import { planPanel } from "./wiring_plan.js";
 import { sizePanel } from "./wiring_sizes.js";
+import { tableOnDemand } from "./tables.js";
 
 const GRADIENT = {
   of: "gradient",
