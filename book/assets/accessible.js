@@ -7,7 +7,10 @@ document.addEventListener("DOMContentLoaded", () => {
     button.removeAttribute("aria-label");
     button.querySelector(".search-button__kbd-shortcut")?.setAttribute("aria-hidden", "true");
   });
-  each(".theme-switch-button", (button) => button.removeAttribute("aria-label"));
+  each(".theme-switch-button", (button) => {
+    button.removeAttribute("aria-label"); // its picture names the state alone: "Dark"
+    button.insertAdjacentHTML("afterbegin", '<span class="visually-hidden">Colours: </span>');
+  });
   each("summary[aria-label]", (summary) => summary.removeAttribute("aria-label"));
 
   // The role that Sphinx gives to references is no longer in the standard.
