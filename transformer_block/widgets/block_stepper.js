@@ -10,6 +10,8 @@ import { LAST, TURN, isBack } from "./block_stepper_steps.js";
 import { valuesPanel } from "./block_stepper_values.js";
 import { tableOnDemand } from "./tables.js";
 
+const TWO_COLUMNS = 640; // as in the stylesheet
+
 export default living(
   { moved: ["step"], sent: ["values", "shapes", "lines", "listings"] },
   build,
@@ -35,25 +37,21 @@ function build(life, hands) {
   const read = remembered(arraysOf);
   let held = null; // what is shown, and in what arrays
   const showHeld = () => {
-    values.show(...held);
+    values.show(...held, width() >= TWO_COLUMNS);
     listing.show(held[0]);
   };
   const showHeldNext = life.oncePerFrame(showHeld); // the plan and the arrays are too much for one
+  const parts = [
+    html("div", { class: "tb-column tb-hands" }, handle.node, walk.node),
+    html("div", { class: "tb-way" }, plan.node),
+    html("div", { class: "tb-says" }, words.node),
+    html("div", { class: "tb-code" }, listing.node),
+    html("div", { class: "tb-held" }, values.node),
+  ];
+  const all = html("div", { class: "tb-walk" }, ...parts, numbers.node);
+  const width = life.widthOf(all, hands.settle);
   return {
-    node: html(
-      "div",
-      { class: "tb-picture" },
-      html(
-        "div",
-        { class: "tb-walk" },
-        html("div", { class: "tb-column tb-hands" }, handle.node, walk.node),
-        html("div", { class: "tb-way" }, plan.node),
-        html("div", { class: "tb-says" }, words.node),
-        html("div", { class: "tb-code" }, listing.node),
-        html("div", { class: "tb-held" }, values.node),
-        numbers.node,
-      ),
-    ),
+    node: html("div", { class: "tb-picture" }, all),
     show(state) {
       const arrays = read(state.values, state.shapes);
       const seen = look(state, arrays);

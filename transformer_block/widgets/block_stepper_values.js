@@ -9,20 +9,19 @@ const HEAD = 34; // two lines of words above an array
 const GAP = 14;
 const OPERATOR = 22;
 const CELL = 23; // the height of one
-const NARROW = 420;
 
-/** Build the panel; `show(seen, arrays)`. */
+/** Build the panel; `show(seen, arrays, roomy)`, where there is room to keep for other steps or not. */
 export function valuesPanel(life, { settle }) {
   const cells = chart("The arrays of this step; the numbers are in the tables below");
   const width = life.widthOf(cells, settle);
   const roomFor = remembered(tallest);
   return {
     node: panel("What it holds", "Blue above zero, orange below; two decimals", cells),
-    show(seen, arrays) {
+    show(seen, arrays, roomy) {
       const wide = width();
       const { places, height: least } = layout(seen.terms, wide);
       const most = largest(seen.terms);
-      const height = wide < NARROW ? least : roomFor(arrays, wide); // on a phone all room is needed
+      const height = roomy ? roomFor(arrays, wide) : least;
       const shapes = places.flatMap((place) => draw(place, most));
       const boxes = shapes.filter(({ tag }) => tag === "rect"); // all together: see redraw
       redraw(cells, { width: wide, height }, [...boxes, ...shapes.filter(({ tag }) => tag !== "rect")]);
@@ -44,7 +43,7 @@ function matricesOf({ shape: axes, numbers }) {
 
 /** Put the arrays one after the other, on a new line where the width is used up. */
 export function layout(terms, width) {
-  const cell = width < NARROW ? 35 : 42;
+  const cell = width < 420 ? 35 : 42;
   const places = [];
   let [x, y, deepest] = [0, 0, 0];
   for (const term of terms) {
