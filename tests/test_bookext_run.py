@@ -2,6 +2,8 @@
 
 import hashlib
 import json
+import subprocess
+import sys
 import zipfile
 from pathlib import Path
 
@@ -86,6 +88,26 @@ def test_the_packed_course_is_what_a_learner_may_import_and_always_the_same(tmp_
     assert {"transformer_block/rmsnorm.py", "grader/__init__.py"} < set(names)
     assert not [name for name in names if "engine/jail" in name or "widgets" in name]
     assert all(list(ROOT.glob(pattern)) for pattern in STUDENT_SIDE)
+
+
+def test_the_packed_course_has_what_the_first_cell_of_every_sheet_imports(tmp_path):
+    packed = tmp_path / "course.zip"
+    _pack_course(ROOT, packed)
+    with zipfile.ZipFile(packed) as course:
+        course.extractall(tmp_path / "course")
+    cells = (
+        json.loads((ROOT / f"notebooks/{sheet}.ipynb").read_text("utf-8"))["cells"]
+        for sheet in SHEETS
+    )
+    firsts = [
+        "".join(c["source"]) for sheet in cells for c in sheet if c["id"].endswith("-setup-1")
+    ]
+    assert len(firsts) == len(SHEETS)
+    code = "\n".join(["import sys; sys.path.insert(0, 'course')", *firsts])
+    command = [sys.executable, "-I", "-c", code]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True)
+    assert done.stderr == ""
+    assert done.stdout.count(": ready.") == len(SHEETS)
 
 
 @pytest.mark.parametrize("sheet", SHEETS)

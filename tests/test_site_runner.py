@@ -56,6 +56,18 @@ def test_an_answer_is_checked_in_the_words_of_the_sheet(cell):
     assert "rmsnorm_forward" in cell.ends("Done.")
 
 
+def test_what_the_first_cell_of_the_sheet_imports_is_there(page, site_url):
+    visit(page, f"{site_url}book/residual_stream.html")
+    cell = Cell(page)
+    cell.write("rmsnorm_forward(np.array([3.0, 4.0]), np.ones(2), 0.0)[0].round(3)")
+    cell.press("Run")
+    assert cell.ends("Done.").strip() == "array([0.849, 1.131])"
+    with page.expect_download() as download:
+        cell.press("Save as notebook")
+    notebook = nbformat.read(download.value.path(), as_version=4)
+    assert "import rmsnorm_backward, rmsnorm_forward" in notebook.cells[0].source
+
+
 def test_what_code_prints_draws_and_raises_is_shown(cell):
     cell.write("import matplotlib.pyplot as plt\nplt.plot([1, 2])\nprint('hello')\n6 * 7")
     cell.page.keyboard.press("Control+Enter")

@@ -13,7 +13,8 @@ const element = (tag, className, text = "") =>
 export class Cell {
   constructor(place) {
     const { name, check, version } = place.dataset;
-    Object.assign(this, { place, name, check, version, printed: 0 });
+    const setup = JSON.parse(place.dataset.setup); // the first cell of the sheet, for an exercise
+    Object.assign(this, { place, name, check, version, setup, printed: 0 });
     this.original = place.querySelector("pre").textContent.replace(/\n$/, "");
     this.build();
     this.offerNewer(recall(name));
@@ -78,7 +79,7 @@ export class Cell {
     this.output.hidden = true;
     this.printed = 0;
     this.busy(true);
-    run(textOf(this.editor), check, (message) => this.hear(message));
+    run({ source: textOf(this.editor), check, setup: this.setup }, (message) => this.hear(message));
   }
 
   hear({ kind, text, well }) {
@@ -145,7 +146,7 @@ export class Cell {
   }
 
   download() {
-    const text = JSON.stringify(notebook(textOf(this.editor), this.check), null, 1);
+    const text = JSON.stringify(notebook(textOf(this.editor), this.check, this.setup), null, 1);
     const link = document.createElement("a");
     link.href = URL.createObjectURL(new Blob([text], { type: "application/x-ipynb+json" }));
     link.download = `${this.name.replace("/", "-")}.ipynb`;

@@ -2,6 +2,7 @@
 
 import ast
 import base64
+import contextlib
 import io
 import linecache
 import logging
@@ -16,6 +17,7 @@ from grader.checks import CheckFailed
 CELL = "<your code>"
 logging.getLogger("matplotlib").setLevel(logging.ERROR)  # it talks about its fonts
 names = {"__name__": "__main__", "np": np, "check": check}
+prepared = set()
 
 
 class Told(io.TextIOBase):
@@ -30,12 +32,16 @@ class Told(io.TextIOBase):
         return len(text)
 
 
-def run(source, checked, tell):
-    """Run a cell and then, if a name is given, check what it made; return whether all went well."""
+def run(source, checked, setup, tell):
+    """Run a cell and then, if a name is given, check what it made; return whether all went well.
+
+    The setup, the first cell of a sheet, is run once before it; what it prints is not shown.
+    """
     linecache.cache[CELL] = (len(source), None, source.splitlines(keepends=True), CELL)
     kept = sys.stdout, sys.stderr
     sys.stdout, sys.stderr = Told("text", tell), Told("text", tell)
     try:
+        _prepare(setup)
         value = _execute(source)
         if value is not None:
             tell("text", f"{value!r}\n")
@@ -51,6 +57,14 @@ def run(source, checked, tell):
         sys.stdout, sys.stderr = kept
         _show_figures(tell)
     return True
+
+
+def _prepare(setup):
+    """Run a setup unless it has been run: what the reader defined since then stays."""
+    if setup not in prepared:
+        with contextlib.redirect_stdout(io.StringIO()):
+            exec(setup, names)
+        prepared.add(setup)
 
 
 def _execute(source):

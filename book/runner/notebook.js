@@ -9,9 +9,9 @@ const code = (id, source) => ({
   source,
 });
 
-export function notebook(source, check) {
+export function notebook(source, check, setup) {
   const cells = [
-    code("setup", "import numpy as np\n\nfrom grader import check"),
+    code("setup", setup || "import numpy as np\n\nfrom grader import check"),
     code("answer", source),
     ...(check ? [code("check", `check(${check})`)] : []),
   ];

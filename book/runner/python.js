@@ -25,10 +25,10 @@ function end(message) {
 }
 
 // Run a cell; listener({kind, text}) hears what it prints until kind is done, failed or stopped.
-export function run(source, check, listener) {
+export function run(cell, listener) {
   const id = ++ids;
   running.set(id, listener);
-  started().postMessage({ id, source, check });
+  started().postMessage({ id, ...cell });
 }
 
 // End whatever runs, and Python with it.

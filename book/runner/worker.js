@@ -21,7 +21,7 @@ async function start() {
   return { python, run: python.globals.get("run") };
 }
 
-async function run({ id, source, check }) {
+async function run({ id, source, check, setup }) {
   try {
     ready ??= start();
     const { python, run } = await ready;
@@ -30,7 +30,7 @@ async function run({ id, source, check }) {
       await python.loadPackage("matplotlib", { messageCallback: () => {} });
     }
     say({ id, kind: "progress", text: check ? "Checking…" : "Running…" });
-    const well = run(source, check, (kind, text) => say({ id, kind, text }));
+    const well = run(source, check, setup, (kind, text) => say({ id, kind, text }));
     say({ id, kind: "done", well });
   } catch (error) {
     ready = null; // the next click tries again

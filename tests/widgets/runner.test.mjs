@@ -35,6 +35,7 @@ test("a browser that keeps nothing is told apart, and nothing breaks", () => {
 
 test("a notebook has the imports, the answer, and a check only where there is one", () => {
   const sources = (made) => made.cells.map((cell) => cell.source);
-  assert.deepEqual(sources(notebook("x = 1", "f")).slice(1), ["x = 1", "check(f)"]);
-  assert.equal(notebook("x = 1", "").cells.length, 2);
+  assert.deepEqual(sources(notebook("x = 1", "f", "import a")), ["import a", "x = 1", "check(f)"]);
+  assert.match(sources(notebook("x = 1", "", ""))[0], /^import numpy as np\n/);
+  assert.equal(notebook("x = 1", "", "").cells.length, 2);
 });

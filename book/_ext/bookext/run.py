@@ -1,6 +1,7 @@
 """Code that the reader runs on the page: ``{run}`` makes an editor with buttons of a block.
 
-An exercise of a sheet, with its stub, and with a button that checks it as the sheet does::
+An exercise of a sheet, with its stub, with what the sheet's first cell imports, and with a button
+that checks it as the sheet does::
 
     ```{run} rmsnorm/rmsnorm_forward
     ```
@@ -55,20 +56,22 @@ class Run(SphinxDirective):
         """Write the block; an exercise takes its stub from the sheet."""
         name = self.arguments[0]
         sheet, exercise = name.split("/")
-        code = "\n".join(self.content) or self._stub(sheet, exercise)
+        code = "\n".join(self.content) or self._cell(sheet, exercise)
+        setup = "" if self.content else self._cell(sheet, f"{sheet}-setup-1")
         block = nodes.literal_block(code, code, language="python")
         block["classes"].append("run-block")
         check = "" if self.content else exercise
-        return [run_cell("", block, name=name, check=check, version=_version(code))]
+        facts = {"name": name, "check": check, "setup": setup, "version": _version(code)}
+        return [run_cell("", block, **facts)]
 
-    def _stub(self, sheet, exercise):
-        """Return the cell of a sheet in which an answer is written."""
+    def _cell(self, sheet, name):
+        """Return the cell of a sheet that has this name."""
         path = Path(self.env.app.confdir, "notebooks", f"{sheet}.ipynb")
         self.env.note_dependency(str(path))
         for cell in json.loads(path.read_text("utf-8"))["cells"]:
-            if cell["id"] == exercise:
+            if cell["id"] == name:
                 return "".join(cell["source"])
-        raise self.error(f"{path.name} has no cell {exercise}")
+        raise self.error(f"{path.name} has no cell {name}")
 
 
 def _version(code):
@@ -78,6 +81,7 @@ def _version(code):
 
 def _open(translator, node):
     facts = {f"data-{key}": node[key] for key in ("name", "check", "version")}
+    facts["data-setup"] = json.dumps(node["setup"])  # docutils would put its lines into one
     translator.body.append(translator.starttag(node, "div", CLASS="run", **facts))
 
 
