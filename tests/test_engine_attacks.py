@@ -388,3 +388,9 @@ def test_a_crowd_of_processes_is_kept_to_one_processor_and_stays_there(rmsnorm, 
     last = max(os.sched_getaffinity(0))
     below = psutil.Process(rmsnorm.jail.process.pid).children(recursive=True)
     assert sum(process.cpu_affinity() == [last] for process in below) == 9
+
+
+def test_a_cell_without_end_is_not_run_and_costs_nothing_else(rmsnorm):
+    points, _, notebook = rmsnorm.mark(beginning("x = 1\n" * 100_000, RIGHT))
+    assert points == FULL
+    assert b"not run: a cell has 500000 characters at the most" in notebook

@@ -32,6 +32,8 @@ from grader.records import (
 )
 
 NO_TIME = "not run: the other cells have taken the time that the notebook has"
+MOST_CODE = 500_000  # characters of one cell: to parse more takes minutes, and memory
+TOO_LONG = f"not run: a cell has {MOST_CODE} characters at the most"
 GIVEN_UP = {
     TIMED_OUT: "The test did not come to an end and could not be interrupted.",
     CRASHED: "The test ended the marking process with what the answer returned.",
@@ -138,6 +140,10 @@ def _run_all(marking, placed):
 def _run_cell(marking, number, cell):
     """Run a cell in the sandbox and keep what it showed."""
     name, seconds = None, None
+    if len(cell.source) > MOST_CODE:
+        marking.shown[number] = [error_output("TooLong", TOO_LONG)]
+        _remember_fate(marking, cell, None, TOO_LONG)
+        return
     if cell.master is not None:
         name, seconds = cell.master.name, cell.master.seconds
     if cell.master is None or not (cell.master.role == roles.LOCKED or cell.untouched):
