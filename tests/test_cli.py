@@ -7,6 +7,7 @@ import sys
 import pytest
 
 from grader import cli
+from grader.gradebook import Mark
 from grader.records import FAILED, GRADED, NOT_SUBMITTED, PASSED, WAITING, CellRecord, Record
 from grader.table import as_json, print_table
 
@@ -151,7 +152,7 @@ RECORDS = [
 
 
 def test_the_table_has_a_line_per_student_and_a_count_and_wraps_nothing_in_a_pipe(capsys):
-    print_table("rmsnorm", RECORDS)
+    print_table("rmsnorm", RECORDS, {})
     lines = [line.split() for line in capsys.readouterr().out.splitlines()]
     told = [line for line in lines if line and line[0] in {r.student for r in RECORDS}]
     assert told == [
@@ -162,10 +163,20 @@ def test_the_table_has_a_line_per_student_and_a_count_and_wraps_nothing_in_a_pip
     assert " ".join(lines[-1]) == "rmsnorm: 1 graded, 1 failed, 1 not submitted"
 
 
+def test_who_was_marked_by_hand_does_not_wait_until_the_answer_is_another(capsys):
+    for waits, named in ((False, []), (True, ["in_words", "(6)"])):
+        marks = {"[red]ana": {"in_words": Mark(by_hand=4.0, waiting=waits)}}
+        print_table("rmsnorm", RECORDS[:1], marks)
+        line = next(line for line in capsys.readouterr().out.splitlines() if "[red]ana" in line)
+        assert line.split() == ["[red]ana", "92.5", "of", "94", *named]
+        (facts,) = json.loads(as_json("rmsnorm", RECORDS[:1], marks))["students"]
+        assert bool(facts["waiting"]) is waits
+
+
 def test_json_keeps_not_submitted_apart_from_no_points():
     zero = CellRecord("f-value", "f is right.", "wrong", 0.0, 8.0)
     dora = Record("dora", "rmsnorm", GRADED, "no points: f-value", (zero,))
-    facts = json.loads(as_json("rmsnorm", [RECORDS[2], dora]))
+    facts = json.loads(as_json("rmsnorm", [RECORDS[2], dora], {}))
     assert facts["assignment"] == "rmsnorm"
     assert [(s["status"], s["points"], s["marks"]) for s in facts["students"]] == [
         ("not submitted", None, {}),

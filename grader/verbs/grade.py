@@ -55,6 +55,7 @@ def _count(text):
 
 
 def _run(options):
+    from grader.gradebook import read_marks
     from grader.grading import Way, mark_all
     from grader.records import FAILED
     from grader.table import as_json, print_table
@@ -64,10 +65,9 @@ def _run(options):
     way = Way(options.workers, options.sandbox, options.again, options.time_limit, options.db)
     with progress(options.assignment) as watch:
         marked = mark_all(course, options.assignment, options.student, way, watch)
-    if options.json:
-        print(as_json(options.assignment, marked.records))
-    else:
-        print_table(options.assignment, marked.records)
+    marks = read_marks(course, options.assignment, options.db)
+    show = (lambda *facts: print(as_json(*facts))) if options.json else print_table
+    show(options.assignment, marked.records, marks)
     _tell(marked)
     failed = any(record.status == FAILED for record in marked.records)
     return int(marked.stopped or failed or bool(marked.refused))
