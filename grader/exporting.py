@@ -68,7 +68,7 @@ def fill_canvas(roster, assignment, standings, numbers):
     roster : list of list of str
         Canvas's table: ``Student``, ``ID``, … and a column for each assignment.
     assignment : str
-        The sheet, which is the column's name with or without Canvas's number behind it.
+        The sheet, which is the column's name, case and Canvas's number behind it aside.
     standings : list of Standing
         The class.
     numbers : dict
@@ -88,7 +88,7 @@ def fill_canvas(roster, assignment, standings, numbers):
     """
     header = roster[0] if roster else []
     names = [c for c in ("Student", "ID", "SIS User ID", "SIS Login ID", "Section") if c in header]
-    columns = [c for c in header if re.sub(r" \(\d+\)$", "", c) == assignment]
+    columns = [c for c in header if re.sub(r" \(\d+\)$", "", c).lower() == assignment.lower()]
     if "ID" not in names or len(columns) != 1:
         raise UsageError(
             f"wants Canvas's own export with the columns ID and {assignment}: "

@@ -94,6 +94,16 @@ def test_two_unknown_students_of_one_name_both_get_their_numbers(course, tmp_pat
     assert kept(course) == {"smithjane_11": 1, "smithjane_22": 3}
 
 
+def test_what_moodle_let_a_student_type_is_the_same_student_s(course, tmp_path):
+    files = {
+        "Bo Li_12_assignsubmission_file_/rmsnorm.ipynb": version(1),
+        "Bo Li_12_assignsubmission_onlinetext_/onlinetext.html": "<p>Here it is.</p>",
+    }
+    collected, _ = collect(course, SHEET, [zipped(tmp_path / "m.zip", files)])
+    assert kept(course) == {"Bo Li": 1}
+    assert [one.student for one in collected] == ["Bo Li"]
+
+
 @pytest.mark.parametrize(
     "name",
     [

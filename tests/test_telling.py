@@ -150,6 +150,13 @@ def test_canvas_s_table_gets_the_totals_and_keeps_what_is_open(course, capsys, t
     }
 
 
+def test_canvas_may_write_the_sheet_s_name_with_capitals(course, capsys, tmp_path):
+    (tmp_path / "canvas.csv").write_text(CANVAS.replace("rmsnorm (", "RMSNorm ("), "utf-8")
+    words = ("--for", "canvas", "--roster", tmp_path / "canvas.csv")
+    _, rows, _ = exported(course, capsys, *words)
+    assert {row["Student"]: row["RMSNorm (77)"] for row in rows}["Lee, Bob"] == "78"
+
+
 def test_a_student_who_is_not_in_the_roster_is_named(course, capsys, tmp_path):
     (tmp_path / "canvas.csv").write_text(CANVAS.replace(",bob,", ",robert,"), "utf-8")
     words = ("--for", "canvas", "--roster", tmp_path / "canvas.csv")

@@ -7,7 +7,10 @@ from pathlib import PurePosixPath
 CANVAS = re.compile(
     r"(?P<name>[^_]+)_(?P<late>LATE_)?(?P<user>\d+)_(?P<submission>\d+)_(?P<rest>.+)"
 )
-MOODLE = re.compile(r"(?P<name>.+)_(?P<user>\d+)_assignsubmission_file_?(?P<rest>.*)")
+# Moodle also makes a folder of the same student for what was typed on its page.
+MOODLE = re.compile(
+    r"(?P<name>.+)_(?P<user>\d+)_assignsubmission_(?:file|onlinetext)_?(?P<rest>.*)"
+)
 # What the course's JupyterLite adds to a sheet's name, what browsers and Jupyter add to one that is
 # taken, and what Canvas adds.
 COPY = re.compile(
