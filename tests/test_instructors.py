@@ -37,12 +37,13 @@ def test_the_page_s_commands_print_what_it_says(tmp_path):
             ["bash", "-c", command],
             cwd=ROOT,
             env=environment,
-            capture_output=True,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,  # a terminal shows both
             text=True,
             check=False,
         )
         told = run.stdout.replace(str(tmp_path), "/home/ana")
-        assert run.returncode == 0, (command, run.stderr)
+        assert run.returncode == 0, (command, told)
         wanted = wanted.replace("…", "...")
         assert doctest.OutputChecker().check_output(wanted, told, FLAGS), (command, told)
 
