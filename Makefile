@@ -2,9 +2,14 @@
 PYTHON = python3
 PORT = 8000
 
+SHELL = bash
 BIN = .venv/bin
 PY = $(BIN)/python
 PY_CODE = transformer_block grader tests bench book/_ext book/runner
+
+# Of the hundreds of lines that pip prints, one in twenty-five packages, and that it unpacks them.
+SIGNS_OF_LIFE = '/^(Collecting|Requirement already)/ && ++n % 25 == 0 { print "  " n " packages"; fflush() } \
+	/^Installing/ { print "  unpacking all of them"; fflush() }'
 
 .DEFAULT_GOAL := help
 .PHONY: help install book lite serve lab test lint test-site test-marking test-pretrained checks-report links notebooks lock check-derived bench bench-build shots clean
@@ -16,7 +21,10 @@ install: .venv/installed node_modules/installed ## make .venv and node_modules f
 
 .venv/installed: requirements.txt pyproject.toml
 	@$(PYTHON) -c 'import ensurepip, sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null || { echo "$(PYTHON) must be Python 3.11 or later with venv. Run: sudo apt install python3-venv, or name another one: make $(or $(MAKECMDGOALS),serve) PYTHON=python3.12" >&2; exit 2; }
-	$(PYTHON) -m venv .venv && $(PY) -m pip install --quiet --disable-pip-version-check -r requirements.txt
+	@echo "Fetching $$(grep -c == requirements.txt) packages for Python into .venv, then some for Node; the first time this takes several minutes."
+	$(PYTHON) -m venv .venv
+	@echo '{"type": "commonjs"}' > .venv/package.json  # JupyterLab's own scripts are no modules, as this folder's are
+	@set -o pipefail; $(PY) -m pip install --disable-pip-version-check -r requirements.txt | awk $(SIGNS_OF_LIFE)
 	$(PY) -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e . && touch $@
 
 node_modules/installed: package-lock.json | .venv/installed
@@ -32,7 +40,7 @@ lite: install ## put JupyterLite with all sheets beside the pages, if what it is
 serve: book ## build the book and serve it on http://127.0.0.1:8000 (PORT=8001 for another port)
 	@$(PY) -c 'import socket; socket.create_server(("127.0.0.1", $(PORT)))' 2>/dev/null || { echo "Port $(PORT) is taken. Try: make serve PORT=8001" >&2; exit 2; }
 	@echo "The book is at http://127.0.0.1:$(PORT)/ — stop with Ctrl-C"
-	@$(PY) -m http.server $(PORT) --bind 127.0.0.1 --directory _build/html 2>/dev/null
+	@$(PY) -m http.server $(PORT) --bind 127.0.0.1 --directory _build/html >/dev/null 2>&1
 
 lab: install ## open copies of the sheets in JupyterLab, in work/; yours are never overwritten
 	@mkdir -p work && for sheet in notebooks/*.ipynb; do [ -e "work/$${sheet##*/}" ] || cp "$$sheet" work/; done

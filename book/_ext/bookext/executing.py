@@ -70,6 +70,8 @@ def execute_missing(notebooks, cache, timeout, workers=None):
     missing = {
         path: notebook for path, notebook in notebooks.items() if not _is_in(cache, notebook)
     }
+    if missing:
+        LOGGER.info("executing, one page on each processor: %d pages", len(missing))
     seconds = asyncio.run(_execute(missing, timeout, workers or os.cpu_count()))
     for path, took in seconds.items():
         bundle = CacheBundleIn(missing[path], str(path), data={"execution_seconds": took})
@@ -86,9 +88,13 @@ async def _execute(notebooks, timeout, workers):
         async with free:
             start = time.monotonic()
             with contextlib.suppress(CellExecutionError, CellTimeoutError):
-                # Times of cells would be part of what a page is found by.
-                settings = {"timeout": timeout, "resources": place, "record_timing": False}
-                await NotebookClient(notebooks[path], **settings).async_execute()
+                await NotebookClient(
+                    notebooks[path],
+                    timeout=timeout,
+                    resources=place,
+                    record_timing=False,  # times would be part of what a page is found by
+                    extra_arguments=["--log-level=ERROR"],  # none of its own about encryption
+                ).async_execute()
                 seconds[path] = time.monotonic() - start
 
     await asyncio.gather(*map(run, notebooks))

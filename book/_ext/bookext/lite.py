@@ -49,6 +49,7 @@ def main():
     pyodide = SITE / "_static/pyodide"
     if not pyodide.is_dir():
         sys.exit("The pages are not built. Run: make book")
+    print("Putting JupyterLite beside the pages; this takes half a minute.", flush=True)
     write_lock(pyodide, pyodide / "lite", ROOT, KERNEL / "static/pypi")
     _prepare()
     _build()
