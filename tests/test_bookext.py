@@ -36,7 +36,7 @@ def build(tmp_path):
             capture_output=True,
             text=True,
             env={"PYTHONPATH": str(ROOT / "book/_ext")},
-            timeout=60,
+            timeout=300,
         )
         page = target / "index.html"
         html = page.read_text(encoding="utf-8") if page.exists() else ""

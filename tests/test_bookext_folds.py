@@ -35,7 +35,7 @@ def build(tmp_path):
             (source / f"{name}.md").write_text(dedent(text))
         command = [sys.executable, "-m", "sphinx", "-q", "-W", "-c", tmp_path, source, target]
         paths = {"PYTHONPATH": f"{ROOT / 'book/_ext'}:{ROOT}"}
-        subprocess.run(command, check=True, env=paths, timeout=60)
+        subprocess.run(command, check=True, env=paths, timeout=300)
         return {name: (target / f"{name}.html").read_text() for name in pages}
 
     return run

@@ -54,7 +54,7 @@ def build(tmp_path):
             capture_output=True,
             text=True,
             env={"PYTHONPATH": str(ROOT / "book/_ext")},
-            timeout=60,
+            timeout=300,
         )
         assert done.returncode == 0, done.stderr
         html = {name: (target / f"{name}.html").read_text("utf-8") for name in ("index", "other")}
