@@ -55,7 +55,6 @@ def _count(text):
 
 
 def _run(options):
-    from grader.gradebook import read_marks
     from grader.grading import Way, mark_all
     from grader.records import FAILED
     from grader.table import as_json, print_table
@@ -65,6 +64,8 @@ def _run(options):
     way = Way(options.workers, options.sandbox, options.again, options.time_limit, options.db)
     with progress(options.assignment) as watch:
         marked = mark_all(course, options.assignment, options.student, way, watch)
+    from grader.gradebook import read_marks  # while nothing is marked yet, it would only delay that
+
     marks = read_marks(course, options.assignment, options.db)
     show = (lambda *facts: print(as_json(*facts))) if options.json else print_table
     show(options.assignment, marked.records, marks)
