@@ -19,11 +19,13 @@ help: ## show this list
 
 install: .venv/installed node_modules/installed ## make .venv and node_modules from the two locks
 
-.venv/installed: requirements.txt pyproject.toml
+.venv/package.json:
 	@$(PYTHON) -c 'import ensurepip, sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null || { echo "$(PYTHON) must be Python 3.11 or later with venv. Run: sudo apt install python3-venv, or name another one: make $(or $(MAKECMDGOALS),serve) PYTHON=python3.12" >&2; exit 2; }
-	@echo "Fetching $$(grep -c == requirements.txt) packages for Python into .venv, then some for Node; the first time this takes several minutes."
 	$(PYTHON) -m venv .venv
 	@echo '{"type": "commonjs"}' > .venv/package.json  # JupyterLab's own scripts are no modules, as this folder's are
+
+.venv/installed: requirements.txt pyproject.toml | .venv/package.json
+	@echo "Fetching $$(grep -c == requirements.txt) packages for Python into .venv, then some for Node; the first time this takes several minutes."
 	@set -o pipefail; $(PY) -m pip install --disable-pip-version-check -r requirements.txt | awk $(SIGNS_OF_LIFE)
 	$(PY) -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e . && touch $@
 

@@ -35,7 +35,7 @@ def test_folders_that_are_nobody_s_are_told_and_the_others_stay(tmp_path):
 
 def test_what_a_terminal_obeys_is_shown_as_python_writes_it(capsys):
     assert shown(f"ñ {TITLE}\u202e") == r"ñ x\x1b]0;owned\x07\u202e"
-    print_table("rmsnorm", [Record(TITLE, "rmsnorm", NOT_SUBMITTED, f"no {TITLE}")])
+    print_table("rmsnorm", [Record(TITLE, "rmsnorm", NOT_SUBMITTED, f"no {TITLE}")], {})
     out = capsys.readouterr().out
     assert "\x1b]" not in out
     assert "\x07" not in out
