@@ -30,8 +30,8 @@ const keep = (maxEntries) => [
 const inBook = (url) => url.href.startsWith(ROOT) && !url.href.startsWith(`${ROOT}lite/`);
 const below = (folder) => ({ url }) => url.href.startsWith(ROOT + folder);
 const isPage = ({ url, request }) => inBook(url) && (request.mode === "navigate" || url.pathname.endsWith(".html"));
-const isNamedByContents = ({ url }) =>
-  inBook(url) && (/[?&](v|digest)=/.test(url.search) || /[0-9a-f]{32}/.test(url.pathname));
+const hasDigest = ({ url }) => inBook(url) && /[0-9a-f]{32}/.test(url.pathname);
+const hasVersion = ({ url }) => inBook(url) && /[?&](v|digest)=/.test(url.search);
 
 registerRoute(
   isPage,
@@ -42,7 +42,9 @@ registerRoute(
   }),
 );
 registerRoute(below("_static/pyodide/"), new CacheFirst({ cacheName: KEPT.python, plugins: keep(80) }));
-registerRoute(isNamedByContents, new CacheFirst({ cacheName: KEPT.files, plugins: keep(300) }));
+// To a name with a digest, Sphinx adds a version on some pages and not on others.
+registerRoute(hasDigest, new CacheFirst({ cacheName: KEPT.files, plugins: [withoutQuery, ...keep(300)] }));
+registerRoute(hasVersion, new CacheFirst({ cacheName: KEPT.files, plugins: keep(300) }));
 registerRoute(
   ({ url }) => inBook(url),
   new NetworkFirst({ cacheName: KEPT.files, networkTimeoutSeconds: PATIENCE, plugins: [askAnew, ...keep(300)] }),
