@@ -128,6 +128,7 @@ class Jail:
         if answer != READY:
             raise NoSandbox(self._why())
         self.ready = True
+        self.warm = self.warm or _server(self.process.pid)
 
     def _why(self):
         """Return the last line that the sandbox wrote before it ended."""
@@ -141,7 +142,6 @@ class Jail:
 
         extra = 0
         with contextlib.suppress(psutil.Error):
-            self.warm = self.warm or _server(psutil.Process(self.process.pid))
             usual = self.warm.memory_info().rss
             below = self.warm.children(recursive=True)
             hold_crowd(below)
@@ -220,8 +220,11 @@ class Jail:
         return [*words, "--remount-ro", "/", "--chdir", "/tmp", "--"]
 
 
-def _server(process):
+def _server(pid):
     """Return the warm server, found below the walls' own processes."""
+    import psutil
+
+    process = psutil.Process(pid)
     below = process.children(recursive=True)
     return max([process, *below[:2]], key=lambda one: one.memory_info().rss)
 

@@ -4,7 +4,6 @@ import gc
 import os
 import pickle
 from dataclasses import dataclass, replace
-from importlib import import_module
 from pathlib import Path
 
 from grader.engine.jail import AUTO, Jail, NoSandbox
@@ -112,8 +111,7 @@ class _Workshop:
         from grader.engine import habits, marking, remarks  # noqa: F401
 
         if self.job.assignment in checks.SHEETS:
-            import_module(f"{checks.__name__}.{self.job.assignment}")
-
+            checks.exercises()
         return self
 
     def __exit__(self, *trouble):
