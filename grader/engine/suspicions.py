@@ -59,14 +59,18 @@ def suspicions(name, source):
         One for each kind of thing that was found.
     """
     try:
-        tree = ast.parse(OF_IPYTHON.sub("", source))
-        nodes = [node for node in ast.walk(tree) if isinstance(node, TELLING)]
+        nodes = [node for node in ast.walk(parsed(source)) if isinstance(node, TELLING)]
         modules = {name for node in nodes for name in _modules(node)} | {"np", "numpy"}
         found = {what for node in nodes for what in _looks_like(node, modules)}
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return []
     where = name or "a cell of the student's own"
     return [Note("suspicious", name, f"{where} {what}.") for what in sorted(found)]
+
+
+def parsed(source):
+    """Parse a cell without its lines that are IPython's; the errors are those of ``ast.parse``."""
+    return ast.parse(OF_IPYTHON.sub("", source))
 
 
 def _modules(node):

@@ -4,7 +4,6 @@ The far side may be in a student's hands: it has seen the inputs of hidden tests
 them by the name of an exception or by a line of code that nobody wrote.
 """
 
-import ast
 import builtins
 import contextlib
 import keyword
@@ -15,7 +14,7 @@ import numpy as np
 
 from grader.engine.jail import Lost
 from grader.engine.reading import clean
-from grader.engine.suspicions import OF_IPYTHON
+from grader.engine.suspicions import parsed
 from grader.engine.withheld import refusals
 from grader.records import CRASHED, TIMED_OUT
 
@@ -94,7 +93,7 @@ def why_failed(error, cells):
 def _syntax(source):
     """Say what is no Python in a cell, found out on this side."""
     try:
-        ast.parse(OF_IPYTHON.sub("", source))
+        parsed(source)
     except SyntaxError as trouble:
         return f"{trouble.msg}, line {trouble.lineno}"
     except (ValueError, RecursionError, MemoryError):
