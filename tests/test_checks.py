@@ -8,7 +8,7 @@ import pytest
 from answers import RIGHT, WRONG
 
 from grader.checks import CheckFailed, check, exercises, find_exercise
-from grader.checks.engine import diagnosis, judging, picture
+from grader.checks.engine import drawing, judging, picture
 from grader.checks.engine.exercise import Case, Claim, Exercise, by_name
 
 SEEDS = range(3)
@@ -71,7 +71,7 @@ def player(exercise, mistake, seed):
     known = {}
     for claim in exercise.claims.values():
         apart = claim.cases(np.random.default_rng(seed))  # to separate mistakes
-        for case in (*claim.drawn(seed), *apart, *diagnosis.redrawn(claim, seed)):
+        for case in (*claim.drawn(seed), *apart, *drawing.other_cases(exercise, claim, seed)):
             arguments = next(iter(exercise.arguments(case.inputs, {})))
             key = fingerprint(arguments.values())
             known[key] = known[key] if key in known else played(exercise, mistake, case)

@@ -7,9 +7,9 @@ import pytest
 
 from grader.engine.aligning import align
 from grader.engine.composing import compose, inert
-from grader.engine.master import GRADED, HAND
 from grader.engine.masters import master_of
 from grader.engine.reading import Unreadable, read
+from grader.engine.roles import GRADED, HAND
 from grader.engine.suspicions import suspicions
 from grader.engine.withheld import withheld_names, write_library
 

@@ -89,8 +89,7 @@ def test_a_function_arrives_with_its_text_and_comes_back_as_itself():
 def test_what_is_lent_goes_over_when_its_last_test_is_done_in_whatever_order():
     master = master_of_sheet("block")
     graded = [name for name in master.by_name if master.by_name[name].role == "graded"]
-    cells = master.by_name
-    of_forward = {n for n in graded if "transformer_block_forward" in master.judged_by(cells[n])}
+    of_forward = {n for n in graded if "transformer_block_forward" in master.judged[n]}
     assert FORWARD in master.lent and of_forward
     assert FORWARD not in master.free_before(graded)
     assert FORWARD in master.free_before(set(graded) - of_forward)

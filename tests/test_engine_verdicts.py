@@ -89,6 +89,5 @@ def test_an_answer_that_is_not_there_is_told_with_the_reason():
 
 
 def test_only_what_the_master_s_answers_define_is_fetched():
-    (plan,) = testing.Tester(MASTER, None)._plan(OPEN)
-    assert plan == (OPEN, {"f"})
+    assert MASTER.plans[OPEN.name] == ((OPEN, ("f",)),)
     assert testing._verdict_of(3, OPEN).outcome == WRONG

@@ -3,7 +3,7 @@
 import re
 from dataclasses import dataclass
 
-from grader.engine import master as roles
+from grader.engine import roles
 from grader.records import Note
 
 PLACE = re.compile(r"\s+")

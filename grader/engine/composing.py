@@ -3,7 +3,7 @@
 import html
 import re
 
-from grader.engine import master as roles
+from grader.engine import roles
 from grader.engine.reading import clean
 from grader.files import json_lines
 

@@ -2,7 +2,7 @@
 
 import time
 
-from grader.engine import master as roles
+from grader.engine import roles
 from grader.engine.aligning import align
 from grader.engine.jail import Lost
 from grader.engine.reading import read

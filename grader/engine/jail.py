@@ -1,6 +1,5 @@
 """The outer wall: bubblewrap round a warm server, and the way to start and end notebooks in it."""
 
-import contextlib
 import json
 import os
 import shutil
@@ -12,7 +11,7 @@ from pathlib import Path
 
 from grader.engine.far import wire
 from grader.engine.far.server import CONTROL, READY, START, STOP
-from grader.engine.processes import hold_crowd
+from grader.engine.processes import hold_crowd, size_of, sizes_below
 
 AUTO, LIMITS = "auto", "limits"
 PATIENCE = 60.0  # seconds for the warm server to be ready
@@ -128,7 +127,7 @@ class Jail:
         if answer != READY:
             raise NoSandbox(self._why())
         self.ready = True
-        self.warm = self.warm or _server(self.process.pid)
+        self.warm = self.warm or _largest(self.process.pid)
 
     def _why(self):
         """Return the last line that the sandbox wrote before it ended."""
@@ -138,17 +137,9 @@ class Jail:
 
     def memory(self):
         """Return the MiB that a notebook's processes have taken beyond what is warm already."""
-        import psutil
-
-        extra = 0
-        with contextlib.suppress(psutil.Error):
-            usual = self.warm.memory_info().rss
-            below = self.warm.children(recursive=True)
-            hold_crowd(below)
-            for process in below:
-                with contextlib.suppress(psutil.Error):
-                    extra += max(0, process.memory_info().rss - usual)
-        return extra >> 20
+        usual, below = size_of(self.warm), sizes_below(self.warm)
+        hold_crowd(below)
+        return sum(max(0, size - usual) for size in below.values()) >> 20
 
     def _settings(self):
         """Return what the server is told."""
@@ -220,13 +211,9 @@ class Jail:
         return [*words, "--remount-ro", "/", "--chdir", "/tmp", "--"]
 
 
-def _server(pid):
-    """Return the warm server, found below the walls' own processes."""
-    import psutil
-
-    process = psutil.Process(pid)
-    below = process.children(recursive=True)
-    return max([process, *below[:2]], key=lambda one: one.memory_info().rss)
+def _largest(pid):
+    """Return the process that takes most: the server is one of those that the walls started."""
+    return max([pid, *sizes_below(pid)], key=size_of)
 
 
 def _prefixes():

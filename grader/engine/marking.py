@@ -6,7 +6,7 @@ import time
 from dataclasses import dataclass, field, replace
 from functools import partial
 
-from grader.engine import master as roles
+from grader.engine import roles
 from grader.engine.aligning import align
 from grader.engine.composing import compose, error_output, outputs_of, shown_by_test, stream
 from grader.engine.habits import test_inside

@@ -5,16 +5,17 @@ import json
 from dataclasses import dataclass
 from functools import cached_property
 
+from grader.engine.planning import plan
+from grader.engine.roles import ANSWER, GRADED, HAND
 from grader.engine.withheld import lent
 from grader.library import names_of
 
-GRADED, HAND, ANSWER, LOCKED, FREE = "graded", "hand", "answer", "locked", "free"
 LIBRARY = "transformer_block."
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class MasterCell:
-    """A cell of the master.
+    """A cell of the master, equal to itself alone: a master may hold two of the same text.
 
     Parameters
     ----------
@@ -127,18 +128,28 @@ class Master:
         before = self.cells[: self.cells.index(cell)]
         return [c for c in before if c.role == ANSWER and c.names[0] & cell.names[1]]
 
-    def judged_by(self, cell):
-        """Return the names that the answers judged by a graded cell define."""
-        return frozenset().union(*(answer.names[0] for answer in self.answers_of(cell)))
+    @cached_property
+    def graded(self):
+        """Cells that are graded by their own code, in order."""
+        return [cell for cell in self.cells if cell.role == GRADED]
+
+    @cached_property
+    def judged(self):
+        """By graded cell, the names that the answers define which it judges."""
+        return {
+            cell.name: frozenset().union(*(answer.names[0] for answer in self.answers_of(cell)))
+            for cell in self.graded
+        }
+
+    @cached_property
+    def plans(self):
+        """By graded cell, what it needs before it runs."""
+        return {cell.name: plan(self.cells, cell) for cell in self.graded}
 
     def free_before(self, names):
         """Return what is lent and gives away nothing that these graded cells judge."""
-        judged = frozenset().union(*(self._judged[name] for name in names))
+        judged = frozenset().union(*(self.judged[name] for name in names))
         return frozenset(dotted for dotted, gives in self.lent.items() if not gives & judged)
-
-    @cached_property
-    def _judged(self):
-        return {cell.name: self.judged_by(cell) for cell in self.scored if cell.role == GRADED}
 
     @cached_property
     def lent(self):
@@ -147,7 +158,7 @@ class Master:
 
     def warm_up(self):
         """Find out now what every submission asks for: a fork or a pickle takes it along."""
-        self.free_before(cell.name for cell in self.scored if cell.role == GRADED)
+        self.free_before(self.plans)
 
     def as_handed_in(self):
         """Return the solved notebook as a submission, to try the tests on."""
@@ -177,12 +188,3 @@ def _imported(source):
         if isinstance(node, ast.ImportFrom) and str(node.module).startswith(LIBRARY)
         for alias in node.names
     }
-
-
-def last_value(source):
-    """Return the source's tree without its last expression, and that expression if there is one."""
-    tree = ast.parse(source)
-    if tree.body and isinstance(tree.body[-1], ast.Expr):
-        last = ast.Expression(tree.body.pop().value)
-        return tree, last
-    return tree, None

@@ -5,7 +5,8 @@ import json
 import re
 from dataclasses import replace
 
-from grader.engine.master import ANSWER, FREE, GRADED, HAND, LOCKED, Master, MasterCell
+from grader.engine.master import Master, MasterCell
+from grader.engine.roles import ANSWER, FREE, GRADED, HAND, LOCKED
 
 METADATA = {
     "kernelspec": {"display_name": "Python 3", "language": "python", "name": "python3"},

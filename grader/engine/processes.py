@@ -34,16 +34,66 @@ def leave_terminal():
         os.dup2(nowhere, stream)
 
 
-def hold_crowd(processes):
-    """Keep a crowd to one processor: it would take the time of those that are marked beside it."""
+def sizes_below(pid):
+    """Return the bytes that each process below one takes in memory, by its pid.
+
+    Most Linux kernels list a process's children; psutil looks at every process there is.
+    """
+    if not Path(f"/proc/{pid}/task/{pid}/children").exists():
+        return _sizes_elsewhere(pid)
+    sizes, queue = {}, [pid]
+    while queue:
+        children = _children(queue.pop())
+        sizes |= {child: size_of(child) for child in children}
+        queue += children
+    return sizes
+
+
+def _children(pid):
+    """Return the processes that each thread of a process has started, as Linux lists them."""
+    found = []
+    for thread in _threads(pid):
+        with contextlib.suppress(OSError):
+            found += (thread / "children").read_text().split()
+    return list(map(int, found))
+
+
+def _threads(pid):
+    """Return the folders of a process's threads, whose names are their numbers."""
+    try:
+        return list(Path(f"/proc/{pid}/task").iterdir())
+    except OSError:  # it has ended
+        return []
+
+
+def size_of(pid):
+    """Return the bytes that a process takes in memory; 0 if it has ended or cannot be asked."""
+    try:
+        pages = Path(f"/proc/{pid}/statm").read_text().split()[1]
+    except OSError:
+        return 0
+    return int(pages) * resource.getpagesize()
+
+
+def _sizes_elsewhere(pid):
+    """Return what `sizes_below` does, where the system has no such lists."""
     import psutil
 
-    threads = []
-    for process in processes:
-        with contextlib.suppress(psutil.Error):
-            threads += [thread.id for thread in process.threads()]
-    if len(threads) > FEW and sys.platform == "linux":
+    sizes = {}
+    with contextlib.suppress(psutil.Error):
+        for process in psutil.Process(pid).children(recursive=True):
+            with contextlib.suppress(psutil.Error):
+                sizes[process.pid] = process.memory_info().rss
+    return sizes
+
+
+def hold_crowd(pids):
+    """Keep a crowd to one processor: it would take the time of those that are marked beside it."""
+    if sys.platform != "linux":
+        return
+    threads = [int(thread.name) for pid in pids for thread in _threads(pid)]
+    if len(threads) > FEW:
         last = max(os.sched_getaffinity(0))
         for thread in threads:
-            with contextlib.suppress(OSError):  # it has ended
+            with contextlib.suppress(OSError):
                 os.sched_setaffinity(thread, {last})

@@ -8,11 +8,12 @@ import random
 import time
 import zlib
 from dataclasses import dataclass, field
+from functools import cache
 
 import numpy as np
 
 from grader.checks import SEED, CheckFailed
-from grader.engine import master as roles
+from grader.engine import roles
 from grader.engine.far.clock import time_limit
 from grader.engine.jail import Lost
 from grader.engine.limits import GRACE
@@ -78,7 +79,7 @@ class Tester:
 
     def __post_init__(self):
         """Begin with all of the master's graded cells before this notebook."""
-        self.to_come = {cell.name for cell in self.master.scored if cell.role == roles.GRADED}
+        self.to_come = {cell.name for cell in self.master.graded}
 
     def test(self, cell):
         """Run a graded cell; return its `Verdict`."""
@@ -96,7 +97,7 @@ class Tester:
             with self.student.at_work(cell.seconds) as link:
                 write_back = cell.name in self.may_write or uses_check(cell)
                 free = self.master.free_before(self.to_come)
-                link.begin_test(self.master.judged_by(cell), write_back, free)
+                link.begin_test(self.master.judged[cell.name], write_back, free)
                 with _collecting(shown), time_limit(link.left + GRACE) as clock:
                     value = self._run(cell, link)
                 if clock.error:
@@ -121,7 +122,7 @@ class Tester:
 
     def _run(self, cell, link):
         """Bind what the cell needs, run it, and return the value of its last expression."""
-        for earlier, names in self._plan(cell):
+        for earlier, names in self.master.plans[cell.name]:
             self._fetch(names, link, earlier)
             if earlier is not cell:
                 self._run_locked(earlier)
@@ -134,38 +135,9 @@ class Tester:
             with contextlib.suppress(Exception):
                 execute(cell.source, self.namespace)
 
-    def _plan(self, cell):
-        """Return the cells to run here, the graded one last, each with the names it needs."""
-        order, wanted = [], {cell.name: cell}
-        queue = [cell]
-        while queue:
-            this = queue.pop()
-            for name in this.names[1]:
-                source = self._source_of(name, self.master.cells.index(this))
-                if source is not None and source.role == roles.LOCKED and source.name not in wanted:
-                    wanted[source.name] = source
-                    queue.append(source)
-        order = [c for c in self.master.cells if wanted.get(c.name) is c]
-        return [(c, self._students_names(c)) for c in order]
-
-    def _students_names(self, cell):
-        """Return the names that a cell needs and that the student's notebook defines."""
-        place = self.master.cells.index(cell)
-        found = set()
-        for name in cell.names[1]:
-            source = self._source_of(name, place)
-            if source is None or source.role in (roles.ANSWER, roles.FREE, roles.HAND):
-                found.add(name)
-        return found
-
-    def _source_of(self, name, place):
-        """Return the last of the master's cells before a place that defines a name."""
-        before = reversed(self.master.cells[:place])
-        return next((cell for cell in before if name in cell.names[0]), None)
-
     def _fetch(self, names, link, cell):
         """Bring names over from the notebook."""
-        for name in sorted(names):
+        for name in names:
             there, value = link.fetch(name)
             if there:
                 self.namespace[name] = value
@@ -193,9 +165,25 @@ class Missing(Exception):
 
 def execute(source, namespace):
     """Run code, and return the value of its last expression if it ends in one."""
-    tree, last = roles.last_value(source)
-    exec(compile(tree, "<test>", "exec"), namespace)
-    return None if last is None else eval(compile(last, "<test>", "eval"), namespace)
+    code, last = compiled(source)
+    exec(code, namespace)
+    return None if last is None else eval(last, namespace)
+
+
+def compile_tests(master):
+    """Compile all graded cells of a master now; one that is no Python tells so when it is run."""
+    for cell in master.graded:
+        with contextlib.suppress(SyntaxError, ValueError):
+            compiled(cell.source)
+
+
+@cache
+def compiled(source):
+    """Compile a cell of the master's without its last expression, and that, if it ends in one."""
+    tree, last = ast.parse(source), None
+    if tree.body and isinstance(tree.body[-1], ast.Expr):
+        last = compile(ast.Expression(tree.body.pop().value), "<test>", "eval")
+    return compile(tree, "<test>", "exec"), last
 
 
 def uses_check(cell):

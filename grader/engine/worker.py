@@ -88,6 +88,7 @@ def serve(pipe, job, learns=True):
             gc.freeze()  # forks need not look at, and so copy, what was there before them
             while True:
                 pipe.send(workshop.mark(pipe.recv()))
+                workshop.draw_ahead()
     except (NoSandbox, BadMaster) as trouble:
         pipe.send(trouble)
     except EOFError:
@@ -103,15 +104,18 @@ class _Workshop:
 
     def __init__(self, job):
         self.job, self.masters, self.habits = job, job.masters, None
+        self.drawn = ()  # what the last fork has drawn of the checks' inputs
 
     def __enter__(self):
         """Start the sandbox; NumPy and the checks are loaded beside it, once for all forks."""
         self.jail = self._new_jail()
         from grader import checks
-        from grader.engine import habits, marking, remarks  # noqa: F401
+        from grader.engine import habits, marking, remarks, testing  # noqa: F401
 
         if self.job.assignment in checks.SHEETS:
             checks.exercises()
+        for master in self.masters.values():
+            testing.compile_tests(master)
         return self
 
     def __exit__(self, *trouble):
@@ -177,7 +181,17 @@ class _Workshop:
             {},
         )
 
+    def draw_ahead(self):
+        """Draw what the last fork had to draw anew: the forks after it find it there."""
+        from grader.checks import find_exercise
+        from grader.checks.engine.drawing import draw_again
+
+        draw_again(self.drawn, find_exercise)
+        self.drawn = ()
+
     def _mark_in_fork(self, submission, pulse):
+        from grader.checks.engine import drawing
+
         here, there = os.pipe()
         pid = os.fork()
         if pid == 0:
@@ -185,7 +199,7 @@ class _Workshop:
                 die_with_parent()
                 os.close(here)
                 bound_memory(self.job.limits.total_memory)
-                data = pickle.dumps(self._mark(submission, pulse))
+                data = pickle.dumps((self._mark(submission, pulse), drawing.take_fresh()))
                 with os.fdopen(there, "wb") as file:
                     file.write(data)
                 os._exit(0)
@@ -194,7 +208,8 @@ class _Workshop:
         os.close(there)
         data, late = hear(here, pid, pulse)
         self.jail.ready = True  # the fork waited until the server had ended the notebook
-        return (None if data is None else pickle.loads(data)), late  # from our own fork
+        record, self.drawn = (None, ()) if data is None else pickle.loads(data)  # of our own fork
+        return record, late
 
     def _mark(self, submission, pulse):
         """Mark all notebooks of a submission and keep what came of it on disk."""

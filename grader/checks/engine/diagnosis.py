@@ -6,14 +6,14 @@ import numpy as np
 
 from grader.checks.engine.calling import Unusable
 from grader.checks.engine.comparing import agree, as_numbers
+from grader.checks.engine.drawing import other_cases, wanted
 
 MOST_NAMED = 2
-REDRAWS, DRAWS = 2, 16  # that many are tried, of that many drawn
 
 
 def fitting_mistakes(judging, case, reply):
     """Return the mistakes that explain a failure: one, two that cannot be told apart, or none."""
-    outputs, right = judging.claim.outputs, judging.exercise.reference(**case.inputs)
+    outputs, right = judging.claim.outputs, wanted(judging.exercise, case)
     fitting = [
         mistake
         for mistake in judging.exercise.mistakes
@@ -48,39 +48,14 @@ def _not_by_chance(mistakes, judging):
     """Drop the mistakes that fit here only: the claim's cases are drawn again with other sizes."""
     if not mistakes:
         return []
-    for case, reply in _replies(judging, redrawn(judging.claim, judging.seed)):
+    others = other_cases(judging.exercise, judging.claim, judging.seed)
+    for case, reply in _replies(judging, others):
         mistakes = [
             mistake
             for mistake in mistakes
             if _gives(mistake, reply.outputs, judging.claim.outputs, case) is not False
         ]
     return mistakes
-
-
-def redrawn(claim, seed):
-    """Return new cases of a claim: those of the draws whose sizes are least like the first ones.
-
-    A size that comes again hides what is written into an answer: with d = 5, a 4 looks like d − 1.
-    """
-    first = list(claim.drawn(seed))
-    draws = [list(claim.cases(np.random.default_rng([seed, draw]))) for draw in range(DRAWS)]
-    draws.sort(key=lambda cases: sum(map(_alike, first, cases)))
-    return [case for cases in draws[:REDRAWS] for case in cases]
-
-
-def _sizes(case):
-    """Return the shape of each array among the inputs."""
-    return [np.shape(value) for value in case.inputs.values() if isinstance(value, np.ndarray)]
-
-
-def _alike(first, second):
-    """Return the share of axes that are as long in one case as in the other."""
-    pairs = [
-        pair
-        for shapes in zip(_sizes(first), _sizes(second), strict=False)
-        for pair in zip(*(shape[::-1] for shape in shapes), strict=False)
-    ]
-    return sum(a == b for a, b in pairs) / max(1, len(pairs))
 
 
 def _separate(mistakes, judging):

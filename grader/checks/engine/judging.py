@@ -8,6 +8,7 @@ import numpy as np
 from grader.checks.engine import judges
 from grader.checks.engine.calling import Unusable, Unwritten, call, shapes
 from grader.checks.engine.diagnosis import fitting_mistakes
+from grader.checks.engine.drawing import first_cases, wanted
 from grader.checks.engine.failure import CheckFailed
 
 
@@ -28,13 +29,12 @@ class Judging:
     def trial(self, case, arguments):
         """Call the answer on a case; the judge may want the same call again."""
         reply = self.call(arguments)
-        wanted = self.exercise.reference(**case.inputs)
         return judges.Trial(
             inputs=case.inputs,
             outputs=self.claim.outputs,
             reply=reply,
             again=lambda: self.call(arguments),
-            wanted=wanted,
+            wanted=wanted(self.exercise, case),
             tolerance=case.tolerance,
             ask=lambda other: self.call(other).outputs,
         )
@@ -47,7 +47,7 @@ class Judging:
 def judge(exercise, claim, answer, companions, seed):
     """Return ``None`` if the claim holds on all its cases, else the `CheckFailed` to raise."""
     judging = Judging(exercise, claim, answer, companions, seed)
-    failures = (_judge_case(judging, case) for case in claim.drawn(seed))
+    failures = (_judge_case(judging, case) for case in first_cases(exercise, claim, seed))
     return next((failure for failure in failures if failure is not None), None)
 
 

@@ -40,6 +40,7 @@ class Server:
         self.child = None
         self.shell = Shell()
         self.seccomp = confine.find_seccomp() if settings["walls"] else None
+        self.rules = confine.rules_of(self.seccomp) if self.seccomp else None
         self.shell.warm_up()
 
     def serve(self):
@@ -98,7 +99,7 @@ class Server:
         self._lay_out(folder)
         confine.give_up(settings["uid"]) if sys.platform == "linux" else None
         if self.seccomp is not None:
-            confine.refuse_calls(self.seccomp)
+            confine.refuse_calls(self.seccomp, self.rules)
         os.environ.update(HOME=folder, TMPDIR=folder)
         sys.path.append(folder)
         self.notebook(socket.socket(fileno=fd), self.shell).serve_all()
