@@ -2,34 +2,26 @@
 
 import contextlib
 import fcntl
-import hashlib
 import os
 import tempfile
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import partial
 from importlib import import_module
+from itertools import chain
 from pathlib import Path
 from threading import Thread
 
-from grader.collecting.candidates import answer_ids, find_submission, student_folders
+from grader.collecting.candidates import student_folders
 from grader.engine.jail import AUTO
-from grader.engine.joining import digest_of, when_submitted
+from grader.engine.job import Job
 from grader.engine.limits import Limits
 from grader.engine.masters import load_masters
 from grader.engine.pool import Pool
-from grader.engine.reading import bytes_of
 from grader.engine.remembering import key_of, recall, remember
-from grader.engine.stage import set_stage
-from grader.engine.worker import Job, Submission
-from grader.errors import UsageError, UserError
-from grader.records import (
-    FAILED,
-    NOT_SUBMITTED,
-    Record,
-    read_record,
-    record_path,
-    write_record,
-)
+from grader.engine.stage import set_engine, set_library
+from grader.errors import UserError
+from grader.finding import absent, find, sort
+from grader.records import write_record
 
 LOCK = "records/.lock"
 
@@ -116,17 +108,34 @@ def mark_all(course, assignment, students=None, way=Way(), watch=None):
         If another run works on this course, or there is no sandbox.
     """
     with only_run(course):
-        found = [_find(course, assignment, s) for s in _choose(course, students, way.db)]
-        marked = Marked(asked=len(found))
-        if not students:
-            marked.refused = student_folders(course.folder / "submitted")[1]
-        told = watch(len(found)) if watch else lambda record: None
+        marked = _mark_class(course, assignment, students, way, watch or _unseen)
+        marked.records = _store(course, assignment, marked.records, way.db)
+    return marked
+
+
+def _unseen(total):
+    """Watch nothing."""
+    return lambda record: None
+
+
+def _mark_class(course, assignment, students, way, watch):
+    """Mark until all is done or Ctrl-C comes; the gradebook loads while the workers start."""
+    here, refused = student_folders(course.folder / "submitted")
+    masters = load_masters(course.folder, assignment)
+    found = find(course, assignment, sorted(here.intersection(students or here)))
+    standing, todo, others = sort(course, assignment, found, masters, way.again)
+    with _workers(course, assignment, masters, todo, way) as pool:
+        missing = absent(course, students, here, way.db)
+        others += find(course, assignment, missing)
+        marked = Marked(asked=len(found) + len(missing), kept=len(standing))
+        told = watch(marked.asked)
         with contextlib.suppress(KeyboardInterrupt):
-            for record in _mark(course, assignment, found, way, marked):
+            for record in chain(standing, _written(course, others), pool.mark(todo)):
                 marked.records.append(record)
                 told(record)
-        marked.records.sort(key=lambda record: record.student)
-        marked.records = _store(course, assignment, marked.records, way.db)
+        marked.troubles = pool.troubles if todo else []
+    marked.refused = {} if students else refused
+    marked.records.sort(key=lambda record: record.student)
     return marked
 
 
@@ -145,22 +154,6 @@ def only_run(course):
         yield
 
 
-def _choose(course, students, db):
-    """Return the students to mark; ``UsageError`` for one that nobody knows."""
-    folders, _ = student_folders(course.folder / "submitted")
-    if students and folders.issuperset(students):
-        return sorted(set(students))
-    from grader.gradebook import read_students
-
-    everybody = {*folders, *read_students(course, db)}
-    for student in students or []:
-        if student not in everybody:
-            raise UsageError(
-                f"no student {student!r}: there is no {course.folder / 'submitted' / student}"
-            )
-    return sorted(set(students or everybody))
-
-
 def _store(course, assignment, records, db):
     """Put the marks into the gradebook, and keep what it has to say about those by hand."""
     from grader.gradebook import store
@@ -172,68 +165,32 @@ def _store(course, assignment, records, db):
     return stored
 
 
-def _find(course, assignment, student):
-    """Find what a student handed in: a `Submission`, or the record that says there is none."""
-    folder = course.folder / "submitted" / student / assignment
-    files, notes = [], []
-    for master in course.masters(assignment):
-        try:
-            path, told = find_submission(folder, master.name, answer_ids(master.read_bytes()))
-            if path is not None:
-                path.open("rb").close()
-        except OSError as trouble:
-            return Record(student, assignment, FAILED, f"it cannot be read: {trouble.strerror}")
-        notes += told
-        if path is not None:
-            files.append((master.stem, path))
-    if files:
-        return Submission(student, tuple(files), tuple(notes), when_submitted(folder))
-    remark = "; ".join(note.text for note in notes) or "nothing handed in"
-    return Record(student, assignment, NOT_SUBMITTED, remark, notes=tuple(notes))
+def _written(course, records):
+    """Yield records once they are on disk."""
+    for record in records:
+        write_record(course.folder, record)
+        yield record
 
 
-def _mark(course, assignment, found, way, marked):
-    """Yield records: those that stand, those of who handed in nothing, and the new ones."""
-    masters = load_masters(course.folder, assignment)
-    todo = []
-    for one in found:
-        record = one if isinstance(one, Record) else _standing(course, assignment, one, masters)
-        if isinstance(one, Record):
-            write_record(course.folder, one)
-        if record is None or (way.again and one is not record):
-            todo.append(one)
-        else:
-            marked.kept += record is not one
-            yield record
-    if not todo:
-        return
-    for master in masters.values():
-        master.warm_up()
+@contextlib.contextmanager
+def _workers(course, assignment, masters, todo, way):
+    """Start workers, and lay down what they need while they start; without work there are none."""
+    limits = _limits(course, way)
+    key = key_of(masters, limits, way.mode)
+    habits = recall(course.folder, assignment, key)
+    size = min(way.workers or os.cpu_count() or 1, len(todo))
     with tempfile.TemporaryDirectory(prefix="stage-") as stage:
-        limits = _limits(course, way)
-        key = key_of(masters, limits, way.mode)
-        habits = recall(course.folder, assignment, key)
-        job = Job(course.folder, assignment, masters, Path(stage), limits, way.mode, habits)
-        size = min(way.workers or os.cpu_count() or 1, len(todo))
+        job = Job(course.folder, assignment, Path(stage), limits, way.mode, habits)
+        set_engine(job.stage)
         with Pool(job, size, partial(remember, course.folder, assignment, key)) as pool:
-            set_stage(job.stage, masters.values())
-            pool.begin()
-            # It takes a second, in which the workers start: in a thread, which Ctrl-C cannot break.
-            Thread(target=import_module, args=["grader.gradebook"], daemon=True).start()
-            yield from pool.mark(todo)
-            marked.troubles = pool.troubles
-
-
-def _standing(course, assignment, submission, masters):
-    """Return the record of an earlier run, if both sides have the same bytes as then."""
-    try:
-        record = read_record(record_path(course.folder, assignment, submission.student))
-    except (OSError, ValueError):
-        return None
-    digests = [hashlib.sha256(bytes_of(path)).hexdigest() for _, path in submission.files]
-    same = record.submission == digest_of(digests)
-    same &= record.master == digest_of(masters[name].digest for name, _ in submission.files)
-    return replace(record, submitted=submission.submitted) if same else None
+            if todo:
+                for master in masters.values():
+                    master.warm_up()
+                set_library(job.stage, masters.values())
+                pool.begin(masters)
+                # In a thread, which Ctrl-C cannot break.
+                Thread(target=import_module, args=["grader.gradebook"], daemon=True).start()
+            yield pool
 
 
 def _limits(course, way):

@@ -255,7 +255,7 @@ def test_a_folder_that_can_be_nobody_s_costs_nobody_else_a_mark(course):
 def test_a_file_that_cannot_be_opened_is_told_as_that(course, monkeypatch):
     hand_in(course, "ana", (SUBMISSIONS / "untouched.ipynb").read_bytes())
     denied = PermissionError(13, "Permission denied")
-    monkeypatch.setattr("grader.grading.find_submission", Mock(side_effect=denied))
+    monkeypatch.setattr("grader.finding.find_submission", Mock(side_effect=denied))
     (record,) = mark_all(Course(course), "rmsnorm").records
     assert (record.status, record.remark) == (FAILED, "it cannot be read: Permission denied")
 

@@ -35,10 +35,10 @@ class _Hand:
         self.submission = None
         self.ready = False
 
-    def begin(self):
-        """Let it start its sandbox: what that shows is there."""
+    def begin(self, masters):
+        """Tell it by which masters it marks."""
         with contextlib.suppress(OSError):  # one that has died is noticed later
-            self.pipe.send(worker.BEGIN)
+            self.pipe.send(masters)
 
     def give(self, submission):
         self.submission = submission
@@ -67,17 +67,24 @@ class Pool:
 
     def __init__(self, job, size, learned=lambda habits: None):
         self.job, self.size, self.learned = job, size, learned
-        self.hands = []
+        self.hands, self.masters = [], None
 
     def __enter__(self):
-        """Start the workers, which wait for `begin`."""
+        """Start the workers and their sandboxes; they wait for `begin`."""
         self.hands = [_Hand(self.job, number == 0) for number in range(self.size)]
         return self
 
-    def begin(self):
-        """Let the workers start their sandboxes: the stage is set."""
+    def begin(self, masters):
+        """Tell the workers by which masters they mark.
+
+        Parameters
+        ----------
+        masters : dict
+            From `load_masters`.
+        """
+        self.masters = masters
         for hand in self.hands:
-            hand.begin()
+            hand.begin(masters)
 
     def __exit__(self, *trouble):
         """End the workers, and with them everything that they started."""
@@ -138,7 +145,7 @@ class Pool:
             raise UserError("a marking process ended before it could begin: is memory left?")
         hand.process.join()
         self.hands[self.hands.index(hand)] = other = _Hand(self.job)
-        other.begin()
+        other.begin(self.masters)
         if hand.submission is None:
             return None
         return Record(

@@ -1,8 +1,10 @@
 """What lies in the sandbox: the far side's own files, a stand-in for `grader`, a cut library."""
 
 import shutil
+import tempfile
 from pathlib import Path
 
+from grader.engine.far.server import HANDED_OUT
 from grader.engine.withheld import write_library
 
 HERE = Path(__file__).parent
@@ -29,19 +31,47 @@ def set_stage(folder, masters):
     masters : iterable of Master
         Their answers are withheld from the library.
     """
+    set_engine(folder)
+    set_library(folder, masters)
+
+
+def set_engine(folder):
+    """Lay down what a warm server starts with; it loads the library as soon as that is there."""
     engine = folder / "grader" / "engine"
     engine.mkdir(parents=True)
     (folder / "grader" / "__init__.py").write_text(_STAND_IN, "utf-8")
     shutil.copy(HERE.parent / "ready.py", folder / "grader")
     (engine / "__init__.py").touch()
     shutil.copytree(HERE / "far", engine / "far", ignore=shutil.ignore_patterns("__pycache__"))
+    (folder / "cache").mkdir()
+    _open_to_all(folder)
+
+
+def set_library(folder, masters):
+    """Lay down what is handed out of the library; its list comes last, and says that all is there.
+
+    Parameters
+    ----------
+    folder : Path
+        From `set_engine`.
+    masters : iterable of Master
+        As for `set_stage`.
+    """
     asked = set().union(*(master.asked for master in masters))
     handed_out = set().union(*(master.handed_out for master in masters))
-    write_library(folder / "transformer_block", asked, handed_out)
-    (folder / "grader" / "handed_out.py").write_text(_imports(handed_out), "utf-8")
-    (folder / "cache").mkdir()
-    for path in (folder, *folder.rglob("*")):
-        path.chmod(0o755 if path.is_dir() else 0o644)
+    library = folder / "transformer_block"
+    write_library(library, asked, handed_out)
+    _open_to_all(library)
+    with tempfile.NamedTemporaryFile("w", dir=folder, delete=False, encoding="utf-8") as listed:
+        listed.write(_imports(handed_out))
+    _open_to_all(Path(listed.name))
+    Path(listed.name).rename(folder / HANDED_OUT)
+
+
+def _open_to_all(path):
+    """Let everybody read what is here, whoever the sandbox runs as."""
+    for one in (path, *path.rglob("*")):
+        one.chmod(0o755 if one.is_dir() else 0o644)
 
 
 def _imports(handed_out):

@@ -3,12 +3,10 @@
 import gc
 import os
 import pickle
-from dataclasses import dataclass, replace
-from pathlib import Path
+from dataclasses import replace
 
-from grader.engine.jail import AUTO, Jail, NoSandbox
+from grader.engine.jail import Jail, NoSandbox
 from grader.engine.joining import join
-from grader.engine.limits import Limits
 from grader.engine.processes import bound_memory, die_with_parent, leave_terminal
 from grader.engine.pulse import Pulse, hear
 from grader.engine.reading import bytes_of
@@ -16,71 +14,20 @@ from grader.engine.remembering import kept_in
 from grader.files import write_whole
 from grader.records import CRASHED, FAILED, TIMED_OUT, Record, write_record
 
-BEGIN = "begin"  # what a worker hears when the stage is set
 TRIES = 2  # a computer's trouble is tried again once, and is never a student's
 OTHER_WORK = 120  # seconds of a notebook beside its cells: reading, aligning, starting
 
 
-@dataclass(frozen=True)
-class Job:
-    """What a worker is started for.
-
-    Parameters
-    ----------
-    folder : Path
-        The course folder.
-    assignment : str
-        The sheet.
-    masters : dict
-        From `load_masters`.
-    stage : Path
-        What the sandbox shows, from `set_stage`.
-    limits : Limits
-        Bounds on a submission.
-    mode : str
-        As in `Jail`.
-    habits : dict, optional
-        Of the masters, by name of the notebook; found out by the first worker otherwise.
-    """
-
-    folder: Path
-    assignment: str
-    masters: dict
-    stage: Path
-    limits: Limits
-    mode: str = AUTO
-    habits: dict | None = None
-
-
-@dataclass(frozen=True)
-class Submission:
-    """What one student handed in.
-
-    Parameters
-    ----------
-    student : str
-        Whose it is.
-    files : tuple of (str, Path)
-        Name of the notebook and where it is.
-    notes : tuple of Note
-        What was found on the way to it.
-    submitted : str or None
-        When, in ISO 8601.
-    """
-
-    student: str
-    files: tuple
-    notes: tuple = ()
-    submitted: str | None = None
-
-
 def serve(pipe, job, learns=True):
-    """Work in the worker's process: say or hear the master's habits, then mark what is sent."""
+    """Work in the worker's process: hear the masters and their habits, then mark what is sent.
+
+    The sandbox starts first, for it takes longest.
+    """
     die_with_parent()
     leave_terminal()
     try:
-        pipe.recv()  # BEGIN
         with _Workshop(job) as workshop:
+            workshop.get_ready(pipe.recv())
             workshop.jail.wait_until_ready()
             workshop.habits = job.habits or (workshop.learn() if learns else pipe.recv())
             pipe.send(workshop.habits)
@@ -103,20 +50,24 @@ class _Workshop:
     """A sandbox, the masters, and what was learned about them."""
 
     def __init__(self, job):
-        self.job, self.masters, self.habits = job, job.masters, None
+        self.job, self.masters, self.habits = job, {}, None
         self.drawn = ()  # what the last fork has drawn of the checks' inputs
 
     def __enter__(self):
-        """Start the sandbox; NumPy and the checks are loaded beside it, once for all forks."""
+        """Start the sandbox, which is ready a little later."""
         self.jail = self._new_jail()
+        return self
+
+    def get_ready(self, masters):
+        """Take the masters, and load NumPy and the checks, once for all forks."""
+        self.masters = masters
         from grader import checks
         from grader.engine import habits, marking, remarks, testing  # noqa: F401
 
         if self.job.assignment in checks.SHEETS:
             checks.exercises()
-        for master in self.masters.values():
+        for master in masters.values():
             testing.compile_tests(master)
-        return self
 
     def __exit__(self, *trouble):
         """End the sandbox."""

@@ -97,21 +97,22 @@ def _tell(marked):
 @contextlib.contextmanager
 def progress(assignment):
     """Show on a terminal how far the marking is, and how long it will take."""
+    with contextlib.ExitStack() as stack:
+        yield lambda total: _bar(assignment, total, stack)
+
+
+def _bar(assignment, total, stack):
+    """Open a bar, where there is a terminal; return what moves it on."""
+    if not sys.stderr.isatty():
+        return lambda record: None
     from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
     from rich.progress import TimeRemainingColumn as TimeLeft
 
-    console = Console(stderr=True)
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeLeft())
-    with Progress(
-        *columns, console=console, transient=True, disable=not console.is_terminal
-    ) as bar:
-
-        def watch(total):
-            task = bar.add_task(f"marking {assignment}", total=total)
-            return lambda record: bar.advance(task)
-
-        yield watch
+    bar = stack.enter_context(Progress(*columns, console=Console(stderr=True), transient=True))
+    task = bar.add_task(f"marking {assignment}", total=total)
+    return lambda record: bar.advance(task)
 
 
 VERB = Verb("mark all submissions of a sheet", _arguments, _run)
