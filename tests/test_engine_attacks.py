@@ -5,13 +5,14 @@ import os
 import time
 from types import SimpleNamespace
 
+import numpy as np
 import psutil
 import pytest
 from classes import REPOSITORY
 from hostile import FULL, RIGHT, answering, beginning, changed
 from test_engine_sheets import master_of_sheet
 
-from grader.engine.composing import stream
+from grader.engine.composing import outputs_of, stream
 from grader.engine.far.decoding import Decoder
 from grader.engine.far.encoding import Encoder
 from grader.engine.far.values import Owned
@@ -164,18 +165,23 @@ def test_what_one_test_hands_over_answers_no_other(tmp_path):
     assert stolen == []
 
 
-def near(reply):
-    """Return a link to a far side that answers once with a tree."""
+def near(reply, data=b""):
+    """Return a link to a far side that answers once with a tree and its bytes."""
     here, there = pair()
     text = json.dumps({"k": "reply", "v": reply}).encode()
-    there.sendall(HEAD.pack(MAGIC, len(text), 0) + text)
+    there.sendall(HEAD.pack(MAGIC, len(text), len(data)) + text + data)
     link = Link(here)
     link.allow(5)
     return link, there
 
 
+def tree_and_parts(value):
+    encoder = Encoder(Owned())
+    return encoder.encode(value), b"".join(encoder.parts)
+
+
 def tree(value):
-    return Encoder(Owned()).encode(value)
+    return tree_and_parts(value)[0]
 
 
 @pytest.mark.parametrize("endless", ["bases", "frames"])
@@ -195,6 +201,19 @@ def test_frames_of_no_form_are_left_out(broken):
     assert len(link.run("x")["error"]["frames"]) <= 1
     there.close()
     link.close()
+
+
+@pytest.mark.parametrize("key", ["stream", "show"])
+@pytest.mark.parametrize("odd", [np.zeros(2), np.zeros(0), range(10**12), ["x"], {"a": 1}, 1.5])
+def test_an_output_of_which_something_else_is_sent_costs_its_submission_no_mark(key, odd):
+    """An array in the place of a word ended the marking process, and nobody was marked."""
+    item = {"stream": "stderr", "text": "x", "show": "execute_result", "data": {"text/plain": "x"}}
+    for part in ({"text", key}, {"data", key}):
+        sent = {name: odd if name == key else item[name] for name in part}
+        link, there = near(*tree_and_parts({"outputs": [sent], "error": None}))
+        assert outputs_of(link.run("x"), 0)[0]["output_type"] in ("stream", "display_data")
+        there.close()
+        link.close()
 
 
 def test_warnings_without_end_are_not_given():

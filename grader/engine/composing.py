@@ -92,8 +92,7 @@ def _output(item, number):
     if not isinstance(item, dict):
         return None
     if isinstance(item.get("text"), str):
-        name = "stderr" if item.get("stream") == "stderr" else "stdout"
-        return stream(item["text"], name)
+        return stream(item["text"], "stderr" if _says(item, "stream", "stderr") else "stdout")
     data = item.get("data")
     data = data if isinstance(data, dict) else {}
     kept = {}
@@ -104,7 +103,7 @@ def _output(item, number):
         kept["image/png"] = png
     if not kept:
         return None
-    if item.get("show") == "execute_result":
+    if _says(item, "show", "execute_result"):
         return {
             "output_type": "execute_result",
             "data": kept,
@@ -112,6 +111,11 @@ def _output(item, number):
             "execution_count": number + 1,
         }
     return {"output_type": "display_data", "data": kept, "metadata": {}}
+
+
+def _says(item, key, word):
+    """Tell whether a word stands under a key; what is no text may have an answer of its own."""
+    return isinstance(item.get(key), str) and item[key] == word
 
 
 def stream(text, name="stdout"):
