@@ -112,6 +112,17 @@ def test_of_two_answers_the_changed_one_nearest_before_its_test_counts():
         assert all(p.kind == "raw" for p in placed if p.master is None)
 
 
+def test_answers_pasted_below_the_whole_sheet_count_and_are_tested_there():
+    stub = released()["cells"][1]
+    sheet = [SETUP, stub, TEST, HIDDEN, WORDS]
+    for cells in ([*sheet, SETUP, mine("f = 1"), TEST, HIDDEN, WORDS], sheet[:2] + sheet):
+        names, placed, _ = aligned(*cells)
+        chosen = [p.source for p in placed if p.master and p.master.name == "f"]
+        assert chosen == ["f = 1" if len(cells) == 10 else stub["source"]]
+        assert sorted(filter(None, names)) == ["f", "f-more", "f-value", "setup", "why"]
+        assert names.index("f") < min(names.index("f-value"), names.index("f-more"))
+
+
 def test_of_two_tests_one_is_run():
     names, _, notes = aligned(SETUP, mine(), TEST, TEST, HIDDEN, WORDS)
     assert names.count("f-value") == 1
@@ -236,6 +247,16 @@ def test_what_is_asked_for_is_withheld_with_everything_that_uses_it(tmp_path):
         "class A:\n    def __eq__(self, other): return True",
         "open('../gradebook.db')",
         "%matplotlib inline\n!ls\nnp.allclose = None",
+        "getattr(get_ipython(), 'run_cell_async')",
+        "import sys\nsys.modules['grader'] = None",
+        "import sys\nsys.meta_path.insert(0, f)",
+        "import numpy.testing as t\nsetattr(t, 'assert_allclose', None)",
+        "import builtins\ndelattr(builtins, 'AssertionError')",
+        "from grader.engine.far.lending import lend",
+        "import grader.checks.rmsnorm as answers",
+        "class A(type):\n    def __instancecheck__(cls, x): return True",
+        "get_ipython().user_ns['f'] = 1",
+        "f.__globals__['np'] = None",
     ],
 )
 def test_code_that_is_meant_for_the_grader_is_named(source):
@@ -245,7 +266,15 @@ def test_code_that_is_meant_for_the_grader_is_named(source):
 
 @pytest.mark.parametrize(
     "source",
-    ["def f(x):\n    y = x.T\n    return y", "%%time\nf(1)", "x =", f"np{'.a' * 900} = 1"],
+    [
+        "def f(x):\n    y = x.T\n    return y",
+        "%%time\nf(1)",
+        "x =",
+        f"np{'.a' * 900} = 1",
+        "import sys\nfrom grader import check\nif 'google.colab' in sys.modules: pass",
+        "import os, sys\nos.environ['A'] = 'fork'\nsys.path[0] = '.'\nx[0][1] = 2",
+        "import matplotlib.pyplot as plt\nplt.rcParams['figure.dpi'] = 90\nsetattr(x, 'y', 1)",
+    ],
 )
 def test_honest_code_is_not_suspected(source):
     assert suspicions("f", source) == []

@@ -11,6 +11,7 @@ from contextlib import closing
 from pathlib import Path
 from unittest.mock import Mock
 
+import cheats
 import hostile
 import psutil
 import pytest
@@ -263,10 +264,19 @@ def test_a_file_that_cannot_be_opened_is_told_as_that(course, monkeypatch):
 # Hostile submissions, each between two honest ones
 
 
+ATTACKS = hostile.CLASS | cheats.CLASS
+BESIDE = ("numpy.py", "grader.py", "sitecustomize.py", "conftest.py", "ipython_config.py")
+BESIDE += ("matplotlibrc", "x.pth", ".ipython/profile_default/startup/0.py")
+
+
 def test_no_attack_gains_a_point_or_costs_another_student_one(course):
     for student in ("a honest", "z honest"):
         hand_in(course, student, (SUBMISSIONS / "right.ipynb").read_bytes())
-    for name, (data, _, _) in hostile.CLASS.items():
+    for name in BESIDE:
+        path = course / "submitted" / "z honest" / "rmsnorm" / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text("1 / 0")
+    for name, (data, _, _) in ATTACKS.items():
         hand_in(course, name, data)
     before = processes_of_sandboxes()
     code, students = grade(course, "--time-limit", "3")
@@ -275,7 +285,7 @@ def test_no_attack_gains_a_point_or_costs_another_student_one(course):
     for student in ("a honest", "z honest"):
         assert students[student]["marks"] == MARKS["right"]
         assert students[student]["remark"] == ""
-    for name, (_, marks, remark) in hostile.CLASS.items():
+    for name, (_, marks, remark) in ATTACKS.items():
         assert students[name]["marks"] == marks, name
         assert remark in students[name]["remark"], name
     assert processes_of_sandboxes() <= before

@@ -43,8 +43,9 @@ class Placed:
 def align(master, cells):
     """Lay a submission beside its master.
 
-    Two copies of a cell: the changed one nearest before the test counts, else the first. Cells
-    keep the student's order; what is missing is put back behind the master's cell before it.
+    Two copies of a cell: the changed one nearest before the test counts, else the first; of a
+    test, the first one behind its answers. Cells keep the student's order; what is missing is put
+    back behind the master's cell before it.
 
     Parameters
     ----------
@@ -100,9 +101,13 @@ def _forgive_lost_metadata(master, cells, names, notes):
 
 
 def _choose(master, cells, names, notes):
-    """Choose one cell for each name: the changed copy nearest its test, else the first."""
+    """Choose one cell for each name: the changed copy nearest its test, else the first.
+
+    Of a test's copies the first one behind the chosen answers counts: there they are to be tested.
+    """
     chosen = {}
-    for name in dict.fromkeys(filter(None, names)):
+    there = dict.fromkeys(filter(None, names))
+    for name in sorted(there, key=lambda name: master.by_name[name].role == roles.GRADED):
         copies = [number for number, other in enumerate(names) if other == name]
         chosen[name] = copies[0]
         if len(copies) == 1:
@@ -110,6 +115,10 @@ def _choose(master, cells, names, notes):
         cell = master.by_name[name]
         if cell.role in (roles.ANSWER, roles.HAND):
             chosen[name] = _best_copy(master, cells, names, cell, copies)
+        elif cell.role == roles.GRADED:
+            answers = [chosen[one.name] for one in master.answers_of(cell) if one.name in chosen]
+            behind = [number for number in copies if number > max(answers, default=-1)]
+            chosen[name] = (behind or copies)[0]
         which = copies.index(chosen[name]) + 1
         text = f"{name} stands {len(copies)} times; copy {which} counts, the others are not run."
         notes.append(Note("duplicate", name, text))
