@@ -1,5 +1,7 @@
 """Which file of a submission's folder is the sheet: its cells tell, whatever else lies there."""
 
+import os
+
 import pytest
 from classes import REPOSITORY
 
@@ -73,6 +75,16 @@ def test_another_sheet_is_not_taken(tmp_path):
 def test_nobody_and_nothing_are_no_trouble(tmp_path):
     assert found(tmp_path / "submitted" / "bob" / "rmsnorm") == (None, [])
     assert found(folder_of(tmp_path, {".DS_Store": b""})) == (None, [])
+
+
+def test_what_lies_there_and_is_no_file_is_named(tmp_path):
+    folder = folder_of(tmp_path, {"work/rmsnorm.ipynb": SHEET, "rmsnorm.ipynb/x.ipynb": SHEET})
+    os.mkfifo(folder / "pipe")
+    path, (note,) = find_submission(folder, "rmsnorm.ipynb", IDS)
+    assert path is None
+    assert note.text == (
+        "no rmsnorm.ipynb among pipe, rmsnorm.ipynb/, work/: only files here are looked at"
+    )
 
 
 @pytest.mark.parametrize("place", ["file", "sheet", "student"])

@@ -1,11 +1,10 @@
 """Which of a learner's files is the sheet: its cells tell, whatever the file is called."""
 
-import json
 from pathlib import Path
 
 from grader.collecting.entries import is_clutter
 from grader.collecting.naming import is_called
-from grader.engine.reading import bytes_of
+from grader.engine.reading import bytes_of, parse
 from grader.names import shown, why_no_student
 from grader.records import Note
 
@@ -15,7 +14,7 @@ ENDING = ".ipynb"
 def answer_ids(data):
     """Return the grade ids of a notebook's answers and graded cells; none if it is unreadable."""
     try:
-        cells = json.loads(data)["cells"]
+        cells = parse(data)["cells"]
         marked = [cell["metadata"].get("nbgrader") or {} for cell in cells]
         return {
             meta["grade_id"]
@@ -78,6 +77,8 @@ def find_submission(folder, name, ids):
     notes = [_refused(path) for path in found if path.is_symlink()]
     files = [path for path in found if path.is_file() and not path.is_symlink()]
     path, note = _choose(files, name, ids)
+    if path is None and note is None:
+        note = _other_things(name, [path for path in found if not path.is_symlink()])
     return path, notes + ([note] if note else [])
 
 
@@ -99,6 +100,14 @@ def _choose(files, name, ids):
     listed = ", ".join(map(shown, names))
     reason = f"more than one could be {name}: {listed}" if fitting else f"no {name} among {listed}"
     return None, Note("no notebook", None, reason)
+
+
+def _other_things(name, found):
+    """Name what is no file and lies where the notebook should: a folder that holds it, say."""
+    if not found:
+        return None
+    listed = ", ".join(shown(path.name) + "/" * path.is_dir() for path in found)
+    return Note("no notebook", None, f"no {name} among {listed}: only files here are looked at")
 
 
 def _refused(path):

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 LARGEST = 64 << 20  # bytes of one notebook
 MOST_CELLS = 5000
+MOST_PARTS = 3_000_000  # of the JSON of one notebook: a part of three bytes takes a hundred
 KINDS = ("code", "markdown", "raw")
 PICTURES = ("image/png", "image/jpeg")
 _BASE64 = re.compile(r"[A-Za-z0-9+/=\s]*")
@@ -83,12 +84,22 @@ def bytes_of(path):
         return file.read(LARGEST + 1)
 
 
+def parse(data):
+    """Return the value of JSON that a stranger wrote; `ValueError` where it is none.
+
+    Also where it is made to fill the memory: 60 MiB of empty lists would take 1.6 GiB.
+    """
+    if sum(map(data.count, (b",", b"[", b"{"))) > MOST_PARTS:
+        raise ValueError(f"more than {MOST_PARTS} parts")
+    return json.loads(data.decode("utf-8-sig"))
+
+
 def _parse(data):
     """Read JSON; say in words why that fails."""
     if len(data) > LARGEST:
         raise Unreadable(f"it has more than {LARGEST >> 20} MiB")
     try:
-        notebook = json.loads(data.decode("utf-8-sig"))
+        notebook = parse(data)
     except UnicodeDecodeError as trouble:
         raise Unreadable("not in UTF-8") from trouble
     except json.JSONDecodeError as trouble:
@@ -103,7 +114,8 @@ def _parse(data):
 def _cell(cell, number):
     """Take from a cell what a submission may contribute."""
     try:
-        meta = cell["metadata"].get("nbgrader") or {}
+        meta = cell["metadata"].get("nbgrader")
+        meta = meta if isinstance(meta, dict) else {}
         source = cell["source"]
         source = source if isinstance(source, str) else "".join(source)
         return Cell(

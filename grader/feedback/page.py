@@ -3,11 +3,10 @@
 What was printed while hidden tests ran is not in it: outputs are those that the learner handed in.
 """
 
-import json
 from collections import defaultdict
 
 from grader.collecting.candidates import answer_ids, find_submission
-from grader.engine.reading import bytes_of
+from grader.engine.reading import bytes_of, parse
 from grader.feedback import rendering
 from grader.files import write_whole
 from grader.pages import render
@@ -101,7 +100,7 @@ def _parts(course, standing, name, ids):
 def _cells(path):
     """Return the cells of a notebook file; none if it is not there or not readable."""
     try:
-        cells = json.loads(bytes_of(path))["cells"] if path else []
+        cells = parse(bytes_of(path))["cells"] if path else []
     except (OSError, ValueError, LookupError, TypeError, RecursionError):
         return []
     return [cell for cell in cells if isinstance(cell, dict)] if isinstance(cells, list) else []
