@@ -274,6 +274,7 @@ def test_code_that_is_meant_for_the_grader_is_named(source):
         "import sys\nfrom grader import check\nif 'google.colab' in sys.modules: pass",
         "import os, sys\nos.environ['A'] = 'fork'\nsys.path[0] = '.'\nx[0][1] = 2",
         "import matplotlib.pyplot as plt\nplt.rcParams['figure.dpi'] = 90\nsetattr(x, 'y', 1)",
+        "sys = {}\nsys['a'] = 1\nf()[0] = (x or y)[0] = 1",
     ],
 )
 def test_honest_code_is_not_suspected(source):

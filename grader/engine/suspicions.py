@@ -123,8 +123,7 @@ def _looks_like(node, modules):
 def _replaced(node, modules):
     """Yield what a piece of code sets or deletes in a module."""
     for target in getattr(node, "targets", []):
-        inner = target.value if isinstance(target, ast.Subscript) else None
-        if _root(inner) == "sys" and inner.attr == "modules":
+        if isinstance(target, ast.Subscript) and ast.unparse(target.value) == "sys.modules":
             yield "a module that is loaded"
         if isinstance(target, ast.Attribute) and _root(target) in modules:
             yield ast.unparse(target)[:LONGEST]
