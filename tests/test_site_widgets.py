@@ -70,8 +70,10 @@ EVERYTHING_INSIDE = """(width) => {
     const outer = document.querySelector(".tb-picture");
     const parts = outer.querySelectorAll("svg.tb-chart, svg text, button, input, table, p");
     const edges = [...parts].map((part) => part.getBoundingClientRect()).filter((box) => box.width);
-    const { left, right } = outer.getBoundingClientRect();
-    return left >= 0 && right <= width && edges.every((e) => e.left >= left && e.right <= right);
+    const { left, right, height } = outer.getBoundingClientRect();
+    const room = outer.parentElement.getBoundingClientRect().height; // is told it, not asked
+    if (Math.abs(height - room) > 0.1 || left < 0 || right > width) return false;
+    return edges.every((edge) => edge.left >= left && edge.right <= right);
 }"""
 
 

@@ -18,7 +18,7 @@ const shown = (changes = {}, views = 1) => show({ ...attended(), ...changes }, v
 const seen = (changes = {}) => look({ ...attended(), ...changes });
 const filled = (el, map) =>
   [...el.querySelectorAll("svg.tb-map")[map].querySelectorAll(".tb-cell")]
-    .map((path) => path.getAttribute("d").split("M").length - 1)
+    .map((cells) => cells.getAttribute("points").split(" 0 0").length - 1)
     .reduce((sum, count) => sum + count, 0);
 
 test("it is drawn at once: a triangle, a row of bars, a cell for every head", () => {

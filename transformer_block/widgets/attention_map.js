@@ -4,7 +4,6 @@ import {
   button,
   choice,
   html,
-  living,
   picture,
   slider,
   sliders,
@@ -13,6 +12,7 @@ import {
 import { headPanel } from "./attention_map_heads.js";
 import { habitsOf, inHundredths, look, meanOver, sayPair, strongest } from "./attention_map_numbers.js";
 import { rowPanel } from "./attention_map_row.js";
+import { living } from "./living.js";
 import { tokenText, tokenWords } from "./maps.js";
 import { tableOnDemand } from "./tables.js";
 

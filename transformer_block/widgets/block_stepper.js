@@ -1,13 +1,14 @@
 // Block stepper: a pre-norm block forward and back, one array after the other.
 
 import { remembered } from "./charts.js";
-import { fixed, html, living, slider, spokenText } from "./common.js";
+import { fixed, html, slider, spokenText } from "./common.js";
 import { listingPanel } from "./block_stepper_listing.js";
 import { arraysOf, axesOf, cellWords, look, nameOf, say, shapeWords, titleOf } from "./block_stepper_numbers.js";
 import { planPanel, stepAt } from "./block_stepper_plan.js";
 import { player } from "./block_stepper_play.js";
 import { LAST, TURN, isBack } from "./block_stepper_steps.js";
 import { valuesPanel } from "./block_stepper_values.js";
+import { living } from "./living.js";
 import { tableOnDemand } from "./tables.js";
 
 const TWO_COLUMNS = 640; // as in the stylesheet

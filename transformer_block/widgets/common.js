@@ -211,44 +211,6 @@ export function panel(title, subtitle, ...children) {
   return html("div", { class: "tb-panel", role: "group", "aria-label": title }, head, ...children);
 }
 
-/**
- * A widget. `moved` names the traits that hands move, and that "Reset" takes back; `sent` those that
- * come from Python alone. `build(life, hands)` gives `{ node, show(state) }`: of the hands, `now()`
- * is the state, which may be ahead of what is drawn, `change(values)` sets some of it, `reset()` all,
- * and `settle()` draws anew.
- */
-export function living({ moved, sent = [] }, build) {
-  const take = (model, names) => Object.fromEntries(names.map((name) => [name, model.get(name)]));
-  return () => {
-    let start; // what the model held first
-    return {
-      initialize({ model }) {
-        start = take(model, moved);
-      },
-      render({ model, el }) {
-        const life = lifetime(model);
-        const hands = {
-          now: () => take(model, [...moved, ...sent]),
-          change(values) {
-            for (const [name, value] of Object.entries(values)) model.set(name, value);
-            model.save_changes();
-          },
-          reset: () => hands.change(start),
-          settle: life.oncePerFrame(() => show(hands.now())),
-        };
-        const { node, show } = build(life, hands);
-        el.append(node);
-        show(hands.now());
-        life.watch([...moved, ...sent], hands.settle);
-        return () => {
-          life.end();
-          node.remove();
-        };
-      },
-    };
-  };
-}
-
 /** JSON has no NaN: Python sends null for a number that is not finite. */
 export const numbersOf = (row) => row?.map((x) => x ?? NaN);
 

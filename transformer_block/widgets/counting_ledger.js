@@ -3,7 +3,6 @@
 import {
   button,
   html,
-  living,
   picture,
   refill,
   slider,
@@ -21,6 +20,7 @@ import {
   sayParameters,
   shapeOf,
 } from "./counting_ledger_numbers.js";
+import { living } from "./living.js";
 import { tableOnDemand } from "./tables.js";
 
 const SLIDERS = {

@@ -1,9 +1,10 @@
 // Gate map: the gates of a real model, token by token and unit by unit.
 
-import { button, choice, fixed, html, living, picture, slider, sliders, spokenText } from "./common.js";
+import { button, choice, fixed, html, picture, slider, sliders, spokenText } from "./common.js";
 import { closedPanel } from "./gate_map_closed.js";
 import { mapPanels } from "./gate_map_maps.js";
 import { KINDS, look, percent, sayAll, unitAt } from "./gate_map_numbers.js";
+import { living } from "./living.js";
 import { tokenText, tokenWords } from "./maps.js";
 import { tableOnDemand } from "./tables.js";
 

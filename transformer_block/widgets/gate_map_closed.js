@@ -1,7 +1,7 @@
 // Panel 3 of the gate map: the four numbers of one unit, and the share of gates nearly closed.
 
 import { chart, label, redraw, shape, tile } from "./charts.js";
-import { fixed, html, panel } from "./common.js";
+import { fixed, html, panel, refill, write } from "./common.js";
 import { KINDS, percent } from "./gate_map_numbers.js";
 import { tokenText } from "./maps.js";
 
@@ -17,10 +17,11 @@ export function closedPanel(life, { settle }) {
     node: panel("How many gates are nearly closed", title, bars, tiles),
     show(now) {
       const { closed, token, tokens, unit, block, value } = now;
-      title.textContent = `Of the ${now.h} of block ${block}: those that let less than a tenth of up through`;
+      write(title, `Of the ${now.h} of block ${block}: those that let less than a tenth of up through`);
       const f = { width: width(), height: ROW * tokens.length + 2 };
       redraw(bars, f, tokens.flatMap((name, i) => row(f, tokenText(name), closed[i], i, i === token)));
-      tiles.replaceChildren(
+      refill(
+        tiles,
         ...Object.entries(KINDS).map(([kind, { name }]) =>
           tile(kind, name, `unit ${unit}`, value(kind, token, unit), (x) => fixed(x, 3)),
         ),

@@ -5,7 +5,6 @@ import {
   button,
   fixed,
   html,
-  living,
   picture,
   slider,
   sliders,
@@ -14,6 +13,7 @@ import {
 import { curvePanel } from "./gate_scope_curves.js";
 import { GATES, UPS, look, sayGradient, sayProduct } from "./gate_scope_numbers.js";
 import { areaPanel, gradientPanel } from "./gate_scope_paths.js";
+import { living } from "./living.js";
 import { tableOnDemand } from "./tables.js";
 
 const PLACES = [

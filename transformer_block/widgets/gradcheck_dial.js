@@ -5,7 +5,6 @@ import {
   button,
   fixed,
   html,
-  living,
   picture,
   slider,
   sliders,
@@ -14,6 +13,7 @@ import {
 import { digitPanel } from "./gradcheck_dial_digits.js";
 import { errorPanel, stepAt } from "./gradcheck_dial_errors.js";
 import { POWERS, look, powerAt, sayDigits, sayErrors } from "./gradcheck_dial_numbers.js";
+import { living } from "./living.js";
 import { tableOnDemand } from "./tables.js";
 
 export default living(

@@ -23,25 +23,28 @@ export function mapFrame({ left, right, top, bottom, rows, columns }) {
 
 /**
  * Cells as shapes, one for each level, so that a thousand cells cost little. `level(row, column)` is
- * a whole number, negative for the second of two kinds, 0 for a bare plate, NaN for no cell.
+ * a whole number, negative for the second of two kinds, 0 for a bare plate, NaN for no cell. A shape
+ * is a polygon that goes to each of its cells from 0 0 and back: the `d` of a path counts as style,
+ * which the browser would work out anew for every level at every move.
  */
 export function cells(f, level, kinds = ["", ""]) {
-  const paths = new Map();
+  const ways = new Map();
   // Small cells overlap a little, since a gap of part of a pixel would look like a line.
   const [width, height] = [f.across, f.down].map((side) => (side >= 5 ? side - 1 : side + 0.4));
   for (let row = 0; row < f.rows; row += 1)
     for (let column = 0; column < f.columns; column += 1) {
       const at = level(row, column);
       if (Number.isNaN(at)) continue;
-      const [x, y] = [f.x(column), f.y(row)].map((edge) => edge.toFixed(1));
-      const box = `M${x} ${y}h${width.toFixed(1)}v${height.toFixed(1)}h${(-width).toFixed(1)}z`;
-      paths.set(at, (paths.get(at) ?? "") + box);
+      const [x, y] = [f.x(column), f.y(row)];
+      const [l, r, u, d] = [x, x + width, y, y + height].map((edge) => edge.toFixed(1));
+      const box = ` ${l} ${u} ${r} ${u} ${r} ${d} ${l} ${d} ${l} ${u} 0 0`;
+      ways.set(at, (ways.get(at) ?? "0 0") + box);
     }
   const filled = (at, kind) =>
-    shape("path", {
+    shape("polygon", {
       class: `tb-cell ${kind}`.trim(),
       style: `--tb-level: ${(100 * Math.abs(at)) / LEVELS}%`,
-      d: paths.get(at) ?? "",
+      points: ways.get(at) ?? "",
     });
   const levels = Array.from({ length: LEVELS }, (_, i) => i + 1);
   const second = kinds[1] ? levels.map((at) => filled(-at, kinds[1])) : [];

@@ -3,12 +3,12 @@
 import {
   brief,
   fixed,
-  living,
   logSlider,
   picture,
   sliders,
   spokenText,
 } from "./common.js";
+import { living } from "./living.js";
 import { SIZE_POWERS, epsPanel } from "./rmsnorm_scope_eps.js";
 import {
   look,

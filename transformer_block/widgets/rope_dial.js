@@ -6,7 +6,6 @@ import {
   clamp,
   fixed,
   html,
-  living,
   logSlider,
   picture,
   sayLag,
@@ -14,6 +13,7 @@ import {
   sliders,
   spokenText,
 } from "./common.js";
+import { living } from "./living.js";
 import { clockPanel } from "./rope_dial_clocks.js";
 import { FARTHEST, SHIFTS, look, sayHands, sayScore, stamp } from "./rope_dial_numbers.js";
 import { scorePanel } from "./rope_dial_score.js";

@@ -1,7 +1,8 @@
 // Stream ledger: what attention and net write into the stream of a token, entry by entry.
 
-import { button, choice, fixed, html, living, picture, slider, sliders, spokenText, write } from "./common.js";
+import { button, choice, fixed, html, picture, slider, sliders, spokenText, write } from "./common.js";
 import { remembered } from "./charts.js";
+import { living } from "./living.js";
 import { tokenText, tokenWords } from "./maps.js";
 import { balancePanel, lensPanel } from "./stream_ledger_end.js";
 import { mapPanel } from "./stream_ledger_map.js";

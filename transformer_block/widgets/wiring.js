@@ -6,12 +6,12 @@ import {
   choice,
   fixed,
   html,
-  living,
   picture,
   slider,
   sliders,
   spokenText,
 } from "./common.js";
+import { living } from "./living.js";
 import { DEEPEST, WEIGHTS, look, sayGradient, sayStream } from "./wiring_numbers.js";
 import { planPanel } from "./wiring_plan.js";
 import { sizePanel } from "./wiring_sizes.js";
