@@ -1,12 +1,16 @@
 """Measure how long each picture takes to redraw, against one frame of a screen.
 
-Every slider of every picture is moved 100 times. Two things are told apart. The *work* of a move is
-what the page's own thread does for it, as Chromium's trace has it: script, style, layout and paint,
-in processor time, so that other programs hardly count. The *wait* is the time from the move to the
-end of its frame on the clock: work, what the compositor and the rasteriser do after it (here
-software on the same cores, on a reader's machine a graphics card), and the beat of the screen. An
-input that changes nothing but itself waits and works as well; it stands first. Run with
-``make bench`` after ``make book``.
+Every slider of every picture is moved 100 times, there and back through its whole range so that
+each move changes something, and every button and choice is pressed 20 times, in turn. Two things
+are told apart. The *work* of a move is what the page's own thread does for it, as Chromium's trace
+has it: script, style, layout and paint, in processor time, so that other programs hardly count (on
+a full machine they do: caches and the halves of a core are shared, and half as much again is
+usual). The *wait* is the time from the move to the end of its frame on the clock: work, what the
+compositor and the rasteriser do after it (here software on the same cores, on a reader's machine a
+graphics card), and the beat of the screen, which alone is 16.7 ms however little there is to do. So
+the work is what is held against a frame. An input that changes nothing but itself waits and works
+as well; it stands first. Run with ``make bench`` after ``make book``, or as ``python
+bench/redraw.py WIDGET …`` for some.
 """
 
 import json
@@ -23,20 +27,28 @@ from transformer_block import widgets
 
 FRAME = 16.0  # milliseconds
 MOVES = 100
-MOVE = """async (input, moves) => {
+PRESSES = 20
+MOVE = """async ({ controls, moves }) => {
+  const act = (control, turn) => {
+    if (control.type !== "range") return control.click();
+    const [min, max, step] = [control.min, control.max, control.step].map(Number);
+    const count = Math.min(moves / 2, Math.round((max - min) / step) || moves / 2);
+    const place = turn % (2 * count);
+    control.value = min + ((max - min) * Math.min(place, 2 * count - place)) / count;
+    control.dispatchEvent(new Event("input", { bubbles: true }));
+  };
   const took = [];
-  for (let step = 0; step <= moves; step += 1) {
+  for (let turn = 1; turn <= moves; turn += 1) {
     performance.mark("move");
     const start = performance.now();
-    input.value = Number(input.min) + ((input.max - input.min) * step) / moves;
-    input.dispatchEvent(new Event("input", { bubbles: true }));
+    act(controls[turn % controls.length], turn);
     await new Promise((drawn) => requestAnimationFrame(() => setTimeout(drawn)));
     took.push(performance.now() - start);
   }
   performance.mark("move");
   return took;
 }"""
-MOVE_OFTEN = f"(input) => ({MOVE})(input, {MOVES})"
+NAME = "(input) => input.getAttribute('aria-label') ?? input.labels[0].firstChild.textContent"
 PLAIN = "document.body.appendChild(Object.assign(document.createElement('input'), {type: 'range'}))"
 CATEGORIES = ["devtools.timeline", "blink.user_timing", "toplevel", "__metadata"]
 PARTS = {  # what Chromium calls the pieces of a frame
@@ -50,23 +62,31 @@ PART_OF = {name: part for part, names in PARTS.items() for name in names}
 
 
 def main():
-    """Print, for every slider, the work of a move and of what it consists, and the wait."""
+    """Print, for every control, the work of a move and of what it consists, and the wait."""
     wanted = sys.argv[1:] or widgets.__all__
     with browser.serving(browser.built_book()) as url, browser.browsing() as chromium:
         for name in wanted:
             with browser.watched_page(chromium, url) as (page, _):
                 (picture,) = pictures.show(page, url, getattr(widgets, name)())
-                plain = page.evaluate_handle(PLAIN)
-                report(f"{name}: a plain input", *measured(chromium, page, plain))
-                for slider in picture.locator(".tb-slider input").all():
-                    title = slider.evaluate("input => input.labels[0].firstChild.textContent")
-                    report(f"{name}: {title}", *measured(chromium, page, slider))
+                move_all(name, chromium, page, picture)
 
 
-def measured(chromium, page, slider):
-    """Move a slider under a trace; return the waits, and of each move the work by part."""
+def move_all(name, chromium, page, picture):
+    """Move the sliders of a picture one after the other, then press all the rest of it in turn."""
+    plain = page.evaluate_handle(PLAIN)
+    report(f"{name}: a plain input", *measured(chromium, page, [plain], MOVES))
+    for slider in picture.locator("input[type=range]").element_handles():
+        report(f"{name}: {slider.evaluate(NAME)}", *measured(chromium, page, [slider], MOVES))
+    rest = picture.locator("button, input:not([type=range])").element_handles()
+    waits, moves = measured(chromium, page, rest, PRESSES * len(rest))
+    report(f"{name}: all {len(rest)} buttons and choices", waits, moves)
+
+
+def measured(chromium, page, controls, moves):
+    """Move controls under a trace; return the waits, and of each move the work by part."""
+    controls[0].scroll_into_view_if_needed()
     chromium.start_tracing(page=page, categories=CATEGORIES)
-    waits = slider.evaluate(MOVE_OFTEN)
+    waits = page.evaluate(MOVE, {"controls": controls, "moves": moves})
     return waits, moves_of(json.loads(chromium.stop_tracing())["traceEvents"])
 
 
@@ -105,7 +125,7 @@ def report(name, waits, moves):
     parts = ", ".join(
         f"{part} {statistics.fmean(move[part] for move in moves):.1f}" for part in [*PARTS, "other"]
     )
-    print(f"{name:34} work {spread(work)} of {FRAME:.0f} ms ({parts}); wait {spread(waits)} ms")
+    print(f"{name:40} work {spread(work)} of {FRAME:.0f} ms ({parts}); wait {spread(waits)} ms")
 
 
 def spread(times):
