@@ -108,6 +108,20 @@ def test_a_page_that_was_never_read_is_told_in_the_books_own_look(reader):
     assert reader.troubles == []
 
 
+def test_the_button_forgets_what_is_kept_says_so_and_keeps_the_focus(new_page, site_url):
+    page = new_page(service_workers="allow")
+    visit(page, f"{site_url}book/how_to.html#forget-kept")
+    page.evaluate(KEPT, f"{site_url}book/offline.html")
+    page.evaluate(KEPT, f"{site_url}search.html")
+    page.locator("details", has=page.locator("#forget-kept")).locator("summary").press("Enter")
+    button = page.get_by_role("button", name="Forget the kept pages")
+    button.press("Enter")
+    told = page.get_by_role("status").filter(has_text="Forgotten")
+    expect(told).to_be_visible()
+    expect(button).to_be_focused()
+    assert page.evaluate(CACHES) == {}
+
+
 def test_the_search_works_without_the_server(reader):
     reader.page.goto(f"{reader.url}search.html?q=RMSNorm")
     reader.page.locator("#search-results a[href*='book/rmsnorm.html']").first.click()

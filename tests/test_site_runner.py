@@ -15,6 +15,10 @@ WRONG = """def rmsnorm_forward(x, weight, eps=1e-5):
     r = 1 / (np.sqrt(np.mean(x * x, axis=-1, keepdims=True)) + eps)
     return x * r * weight, (x, weight, r, x * r)
 """
+REFUSE = """for (const name of ["localStorage", "sessionStorage", "indexedDB"])
+    Object.defineProperty(window, name, {
+        get() { throw new DOMException("refused", "SecurityError"); },
+    });"""
 RIGHT = """from transformer_block.rmsnorm import rmsnorm_forward"""
 
 
@@ -104,6 +108,15 @@ def test_work_stays_after_a_reload_until_it_is_reset(cell):
     expect(cell.editor).to_contain_text(stub)
 
 
+def test_a_browser_that_keeps_nothing_runs_the_cell_and_says_so(page, site_url):
+    page.add_init_script(REFUSE)
+    visit(page, f"{site_url}book/rmsnorm.html")
+    cell = Cell(page)
+    cell.write("mine = 1")
+    expect(cell.status).to_contain_text("This browser keeps nothing here")
+    assert cell.editor.inner_text() == "mine = 1"
+
+
 def test_a_newer_text_is_offered_and_takes_nothing_away(cell):
     cell.write("mine = 1")
     key = "transformer-block/run/1/rmsnorm/rmsnorm_forward"
@@ -114,7 +127,8 @@ def test_a_newer_text_is_offered_and_takes_nothing_away(cell):
     cell.page.reload()
     assert cell.editor.inner_text() == "mine = 1"
     expect(cell.root).to_contain_text("The book has a newer text for this cell")
-    cell.press("Keep mine")
+    cell.root.get_by_role("button", name="Keep mine").press("Enter")
+    expect(cell.editor).to_be_focused()
     cell.page.reload()
     assert cell.editor.inner_text() == "mine = 1"
     expect(cell.root).not_to_contain_text("newer text")

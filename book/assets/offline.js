@@ -8,21 +8,29 @@
   const isFirstVisit = !serviceWorker.controller;
 
   // "How to use this course" has a button that forgets what is kept, and leaves the reader's work.
-  const forget = async (button) => {
+  let isForgotten = false; // on this page nothing is kept after that
+  const forget = async () => {
+    isForgotten = true;
     const names = (await caches.keys()).filter((name) => name.startsWith(`transformer-block-book ${root} `));
     const registrations = await serviceWorker.getRegistrations();
     const ours = registrations.filter(({ active }) => active?.scriptURL === `${root}offline-worker.js`);
     await Promise.all([...names.map((name) => caches.delete(name)), ...ours.map((one) => one.unregister())]);
-    button.textContent = "Forgotten";
+  };
+  const forgetAndSay = async ({ target: button }) => {
+    const done = await forget().then(
+      () => "Forgotten: no page and no Python is kept now.",
+      () => "This browser keeps no pages here.", // as some private windows do
+    );
+    button.nextElementSibling.textContent = done;
   };
   addEventListener("DOMContentLoaded", () => {
     const button = document.querySelector("#forget-kept");
-    if (button) Object.assign(button, { hidden: false, onclick: () => forget(button) });
+    if (button) Object.assign(button, { hidden: false, onclick: forgetAndSay });
   });
 
   const keep = async (urlsToCache) => {
     const { active } = await serviceWorker.ready;
-    active.postMessage({ type: "CACHE_URLS", payload: { urlsToCache } });
+    if (!isForgotten) active.postMessage({ type: "CACHE_URLS", payload: { urlsToCache } });
   };
 
   addEventListener("load", async () => {

@@ -10,6 +10,9 @@ const LONGEST = 100_000; // characters of output; a loop that prints would fill 
 const element = (tag, className, text = "") =>
   Object.assign(document.createElement(tag), { className, textContent: text });
 
+// A button that has nothing to do stays in the order of Tab: a disabled one would lose the focus.
+const setIdle = (button, idle) => button.setAttribute("aria-disabled", idle);
+
 export class Cell {
   constructor(place) {
     const { name, check, version } = place.dataset;
@@ -51,8 +54,8 @@ export class Cell {
     if (this.check) {
       this.checkButton = add("Check", "Run this cell and check your answer", () => this.run(this.check));
     }
-    this.stopButton = add("Stop", "End what runs; Python starts afresh", stop);
-    this.stopButton.disabled = true;
+    this.stopButton = add("Stop", "End what runs; Python starts afresh", () => this.running && stop());
+    setIdle(this.stopButton, true);
     add("Reset", "Bring back the first text (Ctrl-Z in the editor undoes it)", () => this.reset());
     add("Save as notebook", "Download this cell as a Jupyter notebook", () => this.download());
     return bar;
@@ -117,9 +120,9 @@ export class Cell {
 
   busy(running) {
     this.running = running;
-    this.runButton.disabled = running;
-    if (this.checkButton) this.checkButton.disabled = running;
-    this.stopButton.disabled = !running;
+    setIdle(this.runButton, running);
+    if (this.checkButton) setIdle(this.checkButton, running);
+    setIdle(this.stopButton, !running);
   }
 
   keep() {
@@ -130,7 +133,7 @@ export class Cell {
   reset() {
     setText(this.editor, this.original);
     this.status.textContent = "This is the first text again. Ctrl-Z in the editor brings yours back.";
-    this.newer?.remove();
+    this.dropOffer();
   }
 
   offerNewer(kept) {
@@ -140,9 +143,14 @@ export class Cell {
     Object.assign(take, { type: "button", onclick: () => this.reset() });
     const stay = element("button", "run-button", "Keep mine");
     stay.type = "button";
-    stay.onclick = () => (this.keep(), this.newer.remove());
+    stay.onclick = () => (this.keep(), this.dropOffer());
     this.newer.append(take, " ", stay);
     this.place.querySelector(".run-title").after(this.newer);
+  }
+
+  dropOffer() {
+    if (this.newer?.contains(document.activeElement)) this.editor.focus();
+    this.newer?.remove();
   }
 
   download() {

@@ -8,11 +8,11 @@ import { notebook } from "../../book/runner/notebook.js";
 
 const storage = () => {
   const kept = new Map();
-  return {
+  return () => ({
     getItem: (key) => kept.get(key) ?? null,
     setItem: (key, value) => kept.set(key, value),
     removeItem: (key) => kept.delete(key),
-  };
+  });
 };
 
 test("work is kept with the version of the cell it grew from, and the cell's own text is not", () => {
@@ -28,9 +28,11 @@ test("a browser that keeps nothing is told apart, and nothing breaks", () => {
   const refuses = () => {
     throw new Error("no storage");
   };
-  const none = { getItem: refuses, setItem: refuses, removeItem: refuses };
-  assert.equal(recall("a/b", none), null);
-  assert.equal(keep("a/b", "mine", "stub", "v1", none), false);
+  const full = () => ({ getItem: refuses, setItem: refuses, removeItem: refuses });
+  for (const none of [full, refuses]) {
+    assert.equal(recall("a/b", none), null);
+    assert.equal(keep("a/b", "mine", "stub", "v1", none), false);
+  }
 });
 
 test("a notebook has the imports, the answer, and a check only where there is one", () => {
