@@ -180,3 +180,37 @@ def test_the_sentences_of_a_check_do_not_run_out_of_sight(new_page, site_url):
     visit(page, f"{site_url}book/how_to.html")
     sentences = page.locator(".output pre", has_text="rmsnorm_forward")
     assert sentences.evaluate("pre => pre.scrollWidth <= pre.clientWidth")
+
+
+STOP = """() => {
+    const stop = document.activeElement;
+    const words = [...(stop.labels ?? []), stop].map((part) => part.textContent).join("");
+    const heard = words + (stop.querySelector("img")?.alt ?? "");
+    const { top, bottom, width } = stop.getBoundingClientRect();
+    const rings = [stop, stop.closest("label, .cm-editor")].filter(Boolean).map(getComputedStyle);
+    return {
+        what: stop.outerHTML.slice(0, 150),
+        ends: stop === document.body,
+        first: stop.closest("#pst-skip-link") !== null,
+        named: Boolean(stop.ariaLabel || stop.getAttribute("aria-labelledby") || heard.trim()),
+        seen: width > 0 && bottom > 0 && top < innerHeight,
+        ringed: rings.some((style) => style.outlineStyle !== "none" || style.boxShadow !== "none"),
+    };
+}"""
+
+
+def test_tab_goes_through_a_page_and_every_stop_is_named_seen_and_ringed(new_page, site_url):
+    page = new_page(reduced_motion="reduce")
+    visit(page, f"{site_url}book/swiglu.html")
+    stops = []
+    while True:
+        page.keyboard.press("Tab")
+        stop = page.evaluate(STOP)
+        if stop["ends"]:
+            break
+        stops.append(stop)
+        assert len(stops) < 400, "a trap"
+        page.keyboard.press("Escape")  # so that Tab leaves an editor
+    assert stops[0]["first"]
+    found = [stop for stop in stops[1:] if not all(stop[w] for w in ("named", "seen", "ringed"))]
+    assert found == []
