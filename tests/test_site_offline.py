@@ -110,7 +110,7 @@ def test_a_page_that_was_never_read_is_told_in_the_books_own_look(reader):
 
 def test_the_button_forgets_what_is_kept_says_so_and_keeps_the_focus(new_page, site_url):
     page = new_page(service_workers="allow")
-    visit(page, f"{site_url}book/how_to.html#forget-kept")
+    visit(page, f"{site_url}book/how_to.html")
     page.evaluate(KEPT, f"{site_url}book/offline.html")
     page.evaluate(KEPT, f"{site_url}search.html")
     page.locator("details", has=page.locator("#forget-kept")).locator("summary").press("Enter")
