@@ -8,9 +8,11 @@ from types import SimpleNamespace
 import pytest
 from bookext import pyodide
 from bookext.equations import TAG
+from bookext.formulas import keep_stops
 from bookext.freshness import ASSETS, CODE, _note_digests, digest
 from bookext.listings import summarize_docstring
 from bookext.vendor import wanted_files
+from docutils import nodes
 from pages import ROOT
 
 SETTINGS = """
@@ -72,6 +74,16 @@ def test_the_tag_is_the_number_in_the_margin_and_in_references(build):
     assert '<a class="reference internal" href="#equation-eq-c">(22.1)</a>' in built.html
     assert built.html.count('<span class="katex-html"') == 3
     assert not TAG.search(built.html)
+
+
+def test_a_stop_stays_with_a_short_formula():
+    long = "+".join("abcdefghijklmnopq")
+    parts = [nodes.math("", "x"), nodes.Text("), and "), nodes.math("", long), nodes.Text(". End")]
+    line = nodes.paragraph("", "", *parts, nodes.math("", "y"))
+    before = line.astext()
+    keep_stops(line)
+    assert [bound.astext() for bound in line.findall(nodes.inline)] == ["x),"]
+    assert line.astext() == before
 
 
 def test_numbers_without_labels_and_used_twice_are_named(build):

