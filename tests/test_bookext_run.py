@@ -2,15 +2,21 @@
 
 import hashlib
 import json
+import re
 import subprocess
 import sys
 import zipfile
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from bookext import pyodide
-from bookext.run import STUDENT_SIDE, _pack_course
+from bookext.answers import answer_of
+from bookext.run import STUDENT_SIDE, Run, _pack_course
 from pages import page_names
+
+from grader import check
+from grader.sheet import read_sheet
 
 ROOT = Path(__file__).parents[1]
 SHEETS = sorted(path.stem for path in (ROOT / "notebooks").glob("*.ipynb"))
@@ -111,11 +117,25 @@ def test_the_packed_course_has_what_the_first_cell_of_every_sheet_imports(tmp_pa
 
 
 @pytest.mark.parametrize("sheet", SHEETS)
-def test_every_page_with_a_sheet_runs_an_exercise_of_it(sheet):
+def test_every_page_with_a_sheet_runs_an_exercise_of_it_and_its_answer(sheet):
     page = f"book/{'in_practice' if sheet == 'llama' else sheet}"
     assert page in page_names()
     text = (ROOT / f"{page}.md").read_text("utf-8")
-    exercise = text.split(f"```{{run}} {sheet}/")[1].split()[0]
+    exercise, given = re.search(rf"{{run}} {sheet}/(\S+)\n(?::given: (\S+)\n)?```", text).groups()
     cells = json.loads((ROOT / f"notebooks/{sheet}.ipynb").read_text("utf-8"))["cells"]
-    (stub,) = [cell for cell in cells if cell["id"] == exercise]
-    assert "NotImplementedError" in "".join(stub["source"])
+    sources = {cell["id"]: "".join(cell["source"]) for cell in cells}
+    assert "NotImplementedError" in sources[exercise]
+    directive = SimpleNamespace(
+        options={"given": given} if given else {}, _cell=lambda _, name: sources[name]
+    )
+    names = {}
+    exec(Run._setup(directive, sheet), names)
+    exec(model_answer(sheet, exercise), names)
+    check(names[exercise])
+
+
+def model_answer(sheet, exercise):
+    """Read the answer that Appendix D shows."""
+    cells = read_sheet(ROOT / f"solutions/{sheet}.md")
+    (cell,) = [c for c in cells if c.role == "answer" and c.head["answer"].endswith(exercise)]
+    return answer_of(cell)

@@ -102,8 +102,14 @@ def test_work_stays_after_a_reload_until_it_is_reset(cell):
     cell.write("mine = 1")
     cell.page.reload()
     assert cell.editor.inner_text() == "mine = 1"
+    cell.press("Run")
+    cell.ends("Done.")
+    cell.write("mine")
+    cell.press("Run")
+    assert cell.ends("Done.").strip() == "1"
     cell.press("Reset")
     expect(cell.editor).to_contain_text(stub)
+    expect(cell.output).to_be_hidden()  # what the old text printed would belong to no code
     cell.page.reload()
     expect(cell.editor).to_contain_text(stub)
 

@@ -78,11 +78,15 @@ export class Cell {
 
   run(check = "") {
     if (this.running) return;
+    this.clear();
+    this.busy(true);
+    run({ source: textOf(this.editor), check, setup: this.setup }, (message) => this.hear(message));
+  }
+
+  clear() {
     this.output.replaceChildren();
     this.output.hidden = true;
     this.printed = 0;
-    this.busy(true);
-    run({ source: textOf(this.editor), check, setup: this.setup }, (message) => this.hear(message));
   }
 
   hear({ kind, text, well }) {
@@ -132,6 +136,7 @@ export class Cell {
 
   reset() {
     setText(this.editor, this.original);
+    this.clear();
     this.status.textContent = "This is the first text again. Ctrl-Z in the editor brings yours back.";
     this.dropOffer();
   }

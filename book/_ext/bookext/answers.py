@@ -55,10 +55,10 @@ def _shown(cell):
     """Write one answer: code as a block, a model answer as the text it is."""
     if cell.role == "by_hand":
         return cell.source
-    return f"```python\n{_code(cell)}\n```"
+    return f"```python\n{answer_of(cell)}\n```"
 
 
-def _code(cell):
+def answer_of(cell):
     """Return the solved code of an answer, without nbgrader's marks."""
     from grader.library import library_answer
 

@@ -6,6 +6,9 @@ that checks it as the sheet does::
     ```{run} rmsnorm/rmsnorm_forward
     ```
 
+What its answer takes from an earlier exercise is given, with
+``:given: transformer_block.swiglu.sigmoid``.
+
 Or a few lines of one's own to try; the name is that under which the browser keeps the work::
 
     ```{run} rmsnorm/two-scales
@@ -21,8 +24,10 @@ import hashlib
 import json
 import zipfile
 from pathlib import Path
+from typing import ClassVar
 
 from docutils import nodes
+from docutils.parsers.rst import directives
 from sphinx.util.docutils import SphinxDirective
 
 from bookext.bundling import bundle
@@ -51,18 +56,25 @@ class Run(SphinxDirective):
 
     required_arguments = 1
     has_content = True
+    option_spec: ClassVar = {"given": directives.unchanged_required}
 
     def run(self):
         """Write the block; an exercise takes its stub from the sheet."""
         name = self.arguments[0]
         sheet, exercise = name.split("/")
         code = "\n".join(self.content) or self._cell(sheet, exercise)
-        setup = "" if self.content else self._cell(sheet, f"{sheet}-setup-1")
+        setup = "" if self.content else self._setup(sheet)
         block = nodes.literal_block(code, code, language="python")
         block["classes"].append("run-block")
         check = "" if self.content else exercise
         facts = {"name": name, "check": check, "setup": setup, "version": _version(code)}
         return [run_cell("", block, **facts)]
+
+    def _setup(self, sheet):
+        """Return the first cell of a sheet, and the import of what is given."""
+        first = self._cell(sheet, f"{sheet}-setup-1")
+        module, _, function = self.options.get("given", "").rpartition(".")
+        return f"{first}\nfrom {module} import {function}" if module else first
 
     def _cell(self, sheet, name):
         """Return the cell of a sheet that has this name."""
