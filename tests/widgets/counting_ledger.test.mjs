@@ -7,6 +7,7 @@ import {
   KEYS,
   divisorNear,
   full,
+  inWords,
   look,
   reshaped,
   sayFlops,
@@ -128,4 +129,44 @@ test("two views move together, and the end of one leaves the other alone", () =>
 test("a preset has a number for every key", () => {
   assert.equal(KEYS.length, LLAMA.length);
   assert.equal(KEYS.length, GPT_2.length);
+});
+
+test("a number is written as people say it", () => {
+  assert.deepEqual(
+    [0, 999, 4096, 124_439_808, 6_738_415_616, 4.6e13].map(inWords),
+    ["0", "999", "4.10 k", "124 M", "6.74 B", "46.0 T"],
+  );
+});
+
+test("the titles say what is to be seen", () => {
+  const { el, model } = show();
+  assert.deepEqual(texts(el, ".tb-title"), [
+    "6.74 B parameters, 64 % of them in the net",
+    "One block is 12.1 d²",
+    "One token of training costs 1.14 times 6N",
+  ]);
+  model.set("shape", shapeOf(GPT_2));
+  nextFrame();
+  assert.match(texts(el, ".tb-title")[0], /^124 M parameters, 46 % of them in the net$/);
+});
+
+test("every part has its name on the bar, or under it where it is thin", () => {
+  const { el } = show();
+  const [model, block] = el.querySelectorAll(".tb-chart");
+  assert.deepEqual(texts(model, ".tb-in"), ["32 %", "attention", "2.15 B", "64 %", "net", "4.33 B"]);
+  assert.deepEqual(texts(model, ".tb-name"), ["head 1.9 %", "norms and biases 0.004 %", "embedding 1.9 %"]);
+  assert.equal(model.querySelectorAll(".tb-lead").length, 3);
+  assert.deepEqual(texts(block, ".tb-share"), ["4 d²", "8.06 d²"]);
+});
+
+test("names under a bar never touch", () => {
+  const { el } = show({ shape: reshaped(shapeOf(GPT_2), "tied_embeddings", 0) });
+  const rows = Map.groupBy(el.querySelectorAll(".tb-chart .tb-name"), (name) => name.getAttribute("y"));
+  for (const names of rows.values()) {
+    const ends = names
+      .map((n) => [Number(n.getAttribute("x")), n.textContent.length * 3.1])
+      .map(([x, half]) => [x - half, x + half])
+      .sort(([a], [b]) => a - b);
+    ends.slice(1).forEach(([start], i) => assert.ok(start > ends[i][1]));
+  }
 });

@@ -13,12 +13,17 @@ import { barPanel, tile } from "./counting_ledger_bars.js";
 import { tick } from "./counting_ledger_controls.js";
 import {
   full,
+  inWords,
   look,
   percent,
   reshaped,
   sayFlops,
   sayParameters,
   shapeOf,
+  squares,
+  titleOfBlock,
+  titleOfModel,
+  titleOfToken,
 } from "./counting_ledger_numbers.js";
 import { living } from "./living.js";
 import { tableOnDemand } from "./tables.js";
@@ -39,22 +44,19 @@ function build(life, hands) {
   const controls = controlsOf(life, hands);
   const model = barPanel(
     life,
-    "Parameters",
     "The whole model, each number counted once",
     "The parameters of the model, part by part",
     hands.settle,
   );
   const block = barPanel(
     life,
-    "One block",
-    "Its matrices, beside 12d² and 16d²",
-    "The matrices of one block, with marks at 12d² and 16d²",
+    "Its matrices in units of d², beside two rules of thumb: 12 d² and 16 d²",
+    "The matrices of one block, with marks at 12 d² and 16 d²",
     hands.settle,
   );
   const token = barPanel(
     life,
-    "One token of training",
-    "All matrix products, every query with all T keys; and 6N",
+    "FLOPs of all matrix products, every query with all T keys; below, 6 times the parameters",
     "The FLOPs of one token of training, part by part, and 6N below on the same scale",
     hands.settle,
   );
@@ -71,11 +73,13 @@ function build(life, hands) {
       const now = look(state);
       controls.show(now);
       refill(tiles, ...tilesOf(now));
-      model.show([{ name: "", parts: now.parts }]);
-      block.show([{ name: "", parts: now.block, marks: now.marks }]);
-      token.show([
-        { name: "exact", parts: now.flops },
-        { name: "6N", parts: { "6N": now.sixN } },
+      model.show(titleOfModel(now), [{ parts: now.parts }]);
+      block.show(titleOfBlock(now), [
+        { parts: now.block, marks: now.marks, value: (n) => squares(n, now.shape) },
+      ]);
+      token.show(titleOfToken(now), [
+        { parts: now.flops },
+        { parts: { "the rule of thumb": now.sixN }, value: (n) => `6N = ${inWords(n)}`, low: true },
       ]);
       words.say(sayParameters(now));
       cost.say(sayFlops(now));
@@ -116,8 +120,8 @@ function controlsOf(life, { change, now }) {
 function tilesOf({ total, exact, sixN, flops }) {
   const share = flops["scores and mixing"] / exact;
   return [
-    tile("parameters", total, full(total)),
-    tile("FLOPs a token", exact, `6N is ${full(sixN)}`),
+    tile("parameters", inWords(total), full(total)),
+    tile("FLOPs a token", inWords(exact), `6N is ${full(sixN)}`),
     tile("the T term", percent(share), "of these FLOPs"),
   ];
 }

@@ -1,8 +1,8 @@
-// The stacked bars of the counting ledger, and the keys under them.
+// The stacked bars of the counting ledger: every part carries its own name and its share.
 
-import { label, linearScale, redraw, shape, swatch } from "./charts.js";
-import { fixed, html, panel, refill, svg } from "./common.js";
-import { full, percent, sum } from "./counting_ledger_numbers.js";
+import { label, linearScale, redraw, shape } from "./charts.js";
+import { clamp, fixed, html, panel, svg, update, write } from "./common.js";
+import { inWords, percent, sum } from "./counting_ledger_numbers.js";
 
 const KIND = {
   embedding: "embedding",
@@ -13,70 +13,122 @@ const KIND = {
   net: "net",
   "norms and biases": "rest",
   "scores and mixing": "context",
-  "6N": "rest",
+  "the rule of thumb": "rest",
 };
-const BAR = 26;
-const WORDS = 20; // above a bar that has a name or marks
-const GAP = 10;
+const SHORT = { "attention’s matrices": "attention" };
+const BAR = 62;
+const LOW = 28; // a bar to compare with
+const WORDS = 22; // above a bar that has a name or marks
+const LINE = 17; // of words under a bar
+const GAP = 12;
+const LETTER = 6.3; // pixels, on the generous side
+const INDENT = 7;
 
-/** A panel of bars on one scale; `show([{ name, parts, marks }])` draws one bar for each. */
-export function barPanel(life, title, subtitle, chartName, settle) {
+/** A panel of bars on one scale; `show(title, [{ name, parts, marks, value, low }])` draws them. */
+export function barPanel(life, subtitle, chartName, settle) {
   const chart = svg("svg", { class: "tb-chart", role: "img", "aria-label": chartName });
-  const key = html("ul", { class: "tb-key tb-parts" });
   const width = life.widthOf(chart, settle);
+  const node = panel("", subtitle, chart);
   return {
-    node: panel(title, subtitle, chart, key),
-    show(bars) {
-      const most = Math.max(...bars.flatMap(({ parts, marks = {} }) => [
-        sum(parts),
-        ...Object.values(marks),
-      ]));
-      const x = linearScale([0, most], [1, width() - 34]);
+    node,
+    show(title, bars) {
+      write(node.querySelector(".tb-title"), title);
+      update(node, "aria-label", title);
+      const ends = bars.flatMap(({ parts, marks = {} }) => [sum(parts), ...Object.values(marks)]);
+      const room = width() - (bars.some(({ marks }) => marks) ? 34 : 2);
+      const x = linearScale([0, Math.max(...ends)], [1, room]);
       let height = 0;
       const shapes = bars.flatMap((bar) => {
-        const top = height + (bar.name || bar.marks ? WORDS : 2);
-        height = top + BAR + GAP;
-        return draw(x, bar, top);
+        const drawn = drawBar(x, bar, height, width());
+        height = drawn.bottom + GAP;
+        return drawn.shapes;
       });
       redraw(chart, { width: width(), height }, shapes);
-      refill(key, ...entries(bars[0].parts));
     },
   };
 }
 
-function draw(x, { name, parts, marks = {} }, top) {
-  let from = 0;
-  const pieces = Object.entries(parts).map(([part, number]) => {
-    const left = x(from);
-    from += number;
-    const size = { x: left, y: top, width: Math.max(0, x(from) - left), height: BAR };
-    return shape("rect", { class: `tb-bar tb-${KIND[part]}`, ...size });
-  });
-  const lines = Object.entries(marks).flatMap(([mark, at]) => [
-    shape("line", { class: "tb-marker", x1: x(at), x2: x(at), y1: top - 4, y2: top + BAR + 4 }),
-    label("tb-tick", x(at) + 3, top - 7, mark),
-  ]);
-  const words = name ? [label("tb-axis-name", 1, top - 7, name)] : [];
-  return [...words, ...pieces, ...lines];
+function drawBar(x, bar, above, width) {
+  const { name, parts, marks, low } = bar;
+  const top = above + (name || marks ? WORDS : 2);
+  const height = low ? LOW : BAR;
+  const pieces = piecesOf(x, bar);
+  const inside = pieces.filter(({ room, words }) => room > words.length * LETTER + INDENT + 1);
+  const outside = pieces.filter((piece) => !inside.includes(piece));
+  const { rows, shapes } = namesBelow(outside, top + height, width);
+  return {
+    bottom: top + height + rows * LINE,
+    shapes: [
+      ...(name ? [label("tb-axis-name", 1, top - 7, name)] : []),
+      ...pieces.map((piece) => block(piece, top, height)),
+      ...inside.flatMap((piece) => namesInside(piece, top, low)),
+      ...marksAt(x, marks ?? {}, top, height),
+      ...shapes,
+    ],
+  };
 }
 
-function entries(parts) {
+/** The parts that are there, each with its place on the bar and its words. */
+function piecesOf(x, { parts, value }) {
   const all = sum(parts);
+  let from = 0;
   return Object.entries(parts)
     .filter(([, number]) => number > 0)
-    .map(([part, number]) =>
-      html(
-        "li",
-        {},
-        html(
-          "span",
-          { class: `tb-name tb-${KIND[part]}` },
-          swatch("bar", `tb-bar tb-${KIND[part]}`),
-          part,
-        ),
-        ` ${full(number)}, ${percent(number / all)}`,
+    .map(([part, number]) => {
+      const left = x(from);
+      from += number;
+      const room = x(from) - left;
+      const size = value ? value(number) : percent(number / all);
+      return { kind: KIND[part], left, room, words: SHORT[part] ?? part, size, number };
+    });
+}
+
+function block({ kind, left, room }, y, height) {
+  const seam = room > 6 ? 1.5 : 0; // paper shows between the parts
+  const size = { x: left, y, width: Math.max(0.75, room - seam), height, rx: room > 12 ? 3 : 0 };
+  return shape("rect", { class: `tb-bar tb-${kind}`, ...size });
+}
+
+function namesInside({ kind, left, words, size, number }, top, low) {
+  const at = left + INDENT;
+  if (low) return [label(`tb-in tb-${kind}`, at, top + 19, `${words}: ${size}`)];
+  return [
+    label(`tb-in tb-share tb-${kind}`, at, top + 24, size),
+    label(`tb-in tb-part tb-${kind}`, at, top + 40, words),
+    label(`tb-in tb-${kind}`, at, top + 54, inWords(number)),
+  ];
+}
+
+/** The names of parts with no room for them: under the bar, in as many rows as it takes. */
+function namesBelow(pieces, bottom, width) {
+  const ends = []; // of each row, where its last name begins, from the right
+  const names = [...pieces].reverse().map(({ kind, left, room, words, size }) => {
+    const text = `${words} ${size}`;
+    const long = text.length * LETTER;
+    const middle = left + room / 2;
+    const start = clamp(middle - long / 2, 0, width - long);
+    let row = ends.findIndex((end) => start + long < end - 8);
+    if (row < 0) row = ends.length;
+    ends[row] = start;
+    return { kind, text, middle, at: start + long / 2, y: bottom + (row + 1) * LINE - 2 };
+  });
+  return {
+    rows: ends.length,
+    shapes: [
+      // The lines first: a name in their way covers them with its margin.
+      ...names.map(({ kind, middle: x, y }) =>
+        shape("line", { class: `tb-lead tb-${kind}`, x1: x, x2: x, y1: bottom, y2: y - 11 }),
       ),
-    );
+      ...names.map(({ kind, at, y, text }) => label(`tb-name tb-${kind}`, at, y, text, "middle")),
+    ],
+  };
+}
+
+function marksAt(x, marks, top, height) {
+  return Object.entries(marks).flatMap(([mark, at]) => [
+    shape("line", { class: "tb-marker", x1: x(at), x2: x(at), y1: top - 4, y2: top + height + 4 }),
+    label("tb-tick", x(at), top - 8, mark, "middle"),
+  ]);
 }
 
 /** Numbers in large type, each with its name and a note. */

@@ -1,7 +1,7 @@
 // The numbers and the words of the counting ledger. The formulas are those of
 // transformer_block/counting.py and flops.py; a test holds the two together.
 
-import { brief } from "./common.js";
+import { brief, fixed } from "./common.js";
 
 /** The numbers of a model, in the order in which a preset lists them. */
 export const KEYS = [
@@ -101,7 +101,7 @@ export function look({ shape, T, presets }) {
     parts,
     total: sum(parts),
     block,
-    marks: { "12d²": 12 * d * d, "16d²": 16 * d * d },
+    marks: { "12 d²": 12 * d * d, "16 d²": 16 * d * d },
     flops,
     exact: sum(flops),
     sixN: 6 * sum(parts),
@@ -113,14 +113,35 @@ export function look({ shape, T, presets }) {
 /** Write a whole number in full: 6,738,415,616. */
 export const full = (n) => String(n).replace(/\B(?=(\d{3})+$)/g, ",");
 
+const UNITS = { "": 1, k: 1e3, M: 1e6, B: 1e9, T: 1e12 };
+
+/** Write a number as people say it, with three digits: 6.74 B. */
+export function inWords(n) {
+  const [unit, size] = Object.entries(UNITS).findLast(([, size]) => n >= size) ?? ["", 1];
+  return `${fixed(n / size)} ${unit}`.trim();
+}
+
+/** Write the numbers of a block in units of d². */
+export const squares = (n, { d_model: d }) => `${brief(n / d ** 2)} d²`;
+
+/** Say above a chart what it shows. */
+export function titleOfModel({ parts, total }) {
+  const [most, number] = Object.entries(parts).reduce((a, b) => (b[1] > a[1] ? b : a));
+  return `${inWords(total)} parameters, ${percent(number / total)} of them in the ${most}`;
+}
+
+export const titleOfBlock = ({ block, shape }) => `One block is ${squares(sum(block), shape)}`;
+
+export const titleOfToken = ({ exact, sixN }) =>
+  `One token of training costs ${brief(exact / sixN)} times 6N`;
+
 /** Say in a sentence what the parameters are. */
 export function sayParameters({ shape, total, block, parts, preset }) {
-  const d = shape.d_model;
   const name = preset || "This model";
   const tables = (parts.embedding + parts.positions + parts.head) / total;
   return (
     `${name} has ${full(total)} parameters. The matrices of one block are ` +
-    `${brief(sum(block) / d ** 2)} d²; embedding, positions and head are ` +
+    `${squares(sum(block), shape)}; embedding, positions and head are ` +
     `${percent(tables)} of the model.`
   );
 }
@@ -128,7 +149,7 @@ export function sayParameters({ shape, total, block, parts, preset }) {
 /** Say in a sentence what one token costs. */
 export function sayFlops({ T, exact, sixN, flops, balance }) {
   return (
-    `A token of training costs ${brief(exact)} FLOPs at T = ${full(T)}, ` +
+    `A token of training costs ${inWords(exact)} FLOPs at T = ${full(T)}, ` +
     `${brief(exact / sixN)} times 6N. Scores and mixing are ` +
     `${percent(flops["scores and mixing"] / exact)} of it; they reach one half at ` +
     `T = ${full(Math.round(balance))}.`
