@@ -65,3 +65,25 @@ test("no number that is none reaches the charts", () => {
   for (const chart of el.querySelectorAll(".tb-chart"))
     assert.doesNotMatch(chart.innerHTML.replaceAll(">NaN<", "><"), /NaN/);
 });
+
+test("the chosen curve and the sides of the area carry their numbers", () => {
+  const { el, model } = show({ gate: -0.5 });
+  const [curves, area] = el.querySelectorAll(".tb-chart");
+  assert.deepEqual(texts(curves, ".tb-name"), ["opens to −0.189", "slope 0.260"]);
+  assert.deepEqual(texts(area, ".tb-edge-name"), ["up 2", "gate −0.189"]);
+  assert.equal(texts(el, ".tb-title")[1], "The gate makes −0.378 of 2");
+  model.set("up", 0);
+  nextFrame();
+  assert.deepEqual(texts(area, ".tb-edge-name"), ["gate −0.189"]);
+});
+
+test("the height of the area's chart follows the gate, so that a small one is seen", () => {
+  const scaleOf = (gate) => texts(show({ gate }).el.querySelectorAll(".tb-chart")[1], ".tb-tick")[2];
+  assert.deepEqual([-0.5, 1.5, 3].map(scaleOf), ["1", "2", "4"]);
+});
+
+test("curves that are not chosen step back", () => {
+  const { el } = show();
+  assert.equal(el.querySelectorAll(".tb-bar.tb-beside").length, 6);
+  assert.equal(el.querySelectorAll(".tb-bar.tb-silu.tb-beside").length, 0);
+});

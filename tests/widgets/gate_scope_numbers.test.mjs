@@ -4,6 +4,7 @@ import { test } from "node:test";
 import {
   CURVES,
   look,
+  sayArea,
   sayGradient,
   sayProduct,
 } from "../../transformer_block/widgets/gate_scope_numbers.js";
@@ -69,4 +70,11 @@ test("the second sentence says who learns", () => {
   assert.match(says({ gate: -1.3, up: 1 }), /Up learns; the gate hardly does\.$/);
   assert.match(says({ gate: -6, up: 0.2 }), /to up and .* to the gate\. Up learns/);
   assert.match(says({ gate: -6, curve: "gelu" }), /Hardly anything is left for either path\.$/);
+});
+
+test("the title over the area says what comes out", () => {
+  assert.equal(sayArea(seen({ gate: 1.5, up: 2 })), "The gate makes 2.45 of 2");
+  assert.equal(sayArea(seen({ gate: 1.5, up: 0 })), "Nothing comes along the up path");
+  assert.match(sayArea(seen({ gate: -1, up: 2, curve: "relu" })), /^The gate is shut: nothing of 2/);
+  assert.match(sayArea({ up: 1, open: NaN, product: NaN }), /^No number/);
 });

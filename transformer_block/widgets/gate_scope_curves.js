@@ -16,7 +16,7 @@ import {
   ticks,
   tile,
 } from "./charts.js";
-import { brief, choice, clamp, html, panel, refill } from "./common.js";
+import { brief, choice, clamp, fixed, html, panel, refill } from "./common.js";
 import { CURVES, GATES, curvesOf } from "./gate_scope_numbers.js";
 
 const VALUES = [-0.6, 4];
@@ -111,7 +111,25 @@ function draw({ value, slope, height }, now, paths) {
     shape("line", { class: "tb-marker", x1: here.x, x2: here.x, y1: value.top, y2: slope.bottom }),
     ...flag(slope, here),
     ...order.flatMap((kind) => dots(value, slope, kind, now)),
+    ...readings(value, slope, now),
   ];
+}
+
+const CLEAR = 0.6; // left of the middle no curve and no slope comes so high
+
+/** What the chosen curve gives here stands by its two dots: on the left, where all curves lie below. */
+function readings(value, slope, now) {
+  const at = value.x(now.gate);
+  const [x, anchor] = at > value.left + 130 ? [at - 12, "end"] : [at + 12, "start"];
+  return [
+    [value, now.open, "opens to"],
+    [slope, now.slope, "slope"],
+  ]
+    .filter(([, y]) => Number.isFinite(y))
+    .map(([frame, y, words]) => {
+      const height = Math.max(frame.top + 4, frame.y(Math.max(y, CLEAR)) - 12);
+      return label(`tb-name tb-${now.curve}`, x, height, `${words} ${fixed(y)}`, anchor);
+    });
 }
 
 const lookOf = (kind, { curve }) =>

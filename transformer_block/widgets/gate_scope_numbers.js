@@ -72,6 +72,14 @@ export function look({ gate, up, curve, yours }) {
   };
 }
 
+/** Say above the area what it shows. */
+export function sayArea({ up, open, product }) {
+  if (!Number.isFinite(product)) return "No number comes out here";
+  if (up === 0) return "Nothing comes along the up path";
+  if (open === 0) return `The gate is shut: nothing of ${brief(up)} passes`;
+  return `The gate makes ${brief(product)} of ${brief(up)}`;
+}
+
 /** Say what the gate lets through. */
 export function sayProduct({ gate, up, curve, curves, open, product }) {
   return (

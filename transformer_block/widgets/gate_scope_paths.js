@@ -3,7 +3,6 @@
 import {
   chart,
   dragAlong,
-  keyItem,
   label,
   linearScale,
   redraw,
@@ -11,11 +10,11 @@ import {
   rule,
   shape,
 } from "./charts.js";
-import { brief, clamp, fixed, html, panel, refill } from "./common.js";
+import { brief, clamp, fixed, panel, update, write } from "./common.js";
 import { inSteps } from "./gate_scope_curves.js";
-import { UPS } from "./gate_scope_numbers.js";
+import { UPS, sayArea } from "./gate_scope_numbers.js";
 
-const OPENS = [-0.6, 4];
+const HEIGHTS = [1, 2, 4]; // how much opened gate the chart has room for
 
 /** The product: as wide as up, as high as the opened gate. `change({ up })` is called on a drag. */
 export function areaPanel(life, { change, settle }) {
@@ -23,66 +22,85 @@ export function areaPanel(life, { change, settle }) {
     "The product as an area: as wide as up, as high as the opened gate",
     "tb-draggable",
   );
-  const key = html("div", { class: "tb-key" });
   const width = life.widthOf(area, settle);
   let frame;
   dragAlong(life, area, (px) => change({ up: inSteps(clamp(frame.x.invert(px), ...UPS)) }));
+  const node = panel(
+    "",
+    "Drag its side. The dashed box is what up would pass through a gate that opens to 1",
+    area,
+  );
   return {
-    node: panel(
-      "The product is an area",
-      "Drag its side: the width is what up is worth, the height what the gate is",
-      key,
-      area,
-    ),
+    node,
     show(now) {
-      frame = areaFrame(width());
+      frame = areaFrame(width(), now.open);
+      const title = sayArea(now);
+      write(node.querySelector(".tb-title"), title);
+      update(node, "aria-label", title);
       redraw(area, frame, drawArea(frame, now));
-      refill(
-        key,
-        keyItem("line", "tb-edge-up", "up", brief(now.up)),
-        keyItem("line", "tb-edge-gate", "opened gate", fixed(now.open)),
-        keyItem("bar", areaKind(now.product), "product", fixed(now.product)),
-      );
     },
   };
 }
 
 const areaKind = (product) => `tb-area ${product < 0 ? "tb-minus" : "tb-plus"}`;
 
-function areaFrame(width) {
-  const height = Math.round(clamp(width * 0.4, 180, 250));
-  const f = { width, height, left: 30, right: width - 10, top: 20, bottom: height - 40 };
-  return { ...f, x: linearScale(UPS, [f.left, f.right]), y: linearScale(OPENS, [f.bottom, f.top]) };
+/** Its scale follows the gate: a gate that is nearly shut is still seen to be open or negative. */
+function areaFrame(width, open) {
+  const height = Math.round(clamp(width * 0.42, 200, 270));
+  const most = HEIGHTS.find((limit) => open <= limit) ?? HEIGHTS.at(-1);
+  const f = { width, height, most, left: 30, right: width - 10, top: 22, bottom: height - 40 };
+  const y = linearScale([-0.35 * most, 1.15 * most], [f.bottom, f.top]);
+  return { ...f, x: linearScale(UPS, [f.left, f.right]), y };
 }
 
 function drawArea(f, { up, open, product }) {
   const [x, x0, y0] = [f.x(up), f.x(0), f.y(0)];
   const y = clamp(f.y(Number.isFinite(open) ? open : 0), f.top - 6, f.bottom);
-  const box = {
-    x: Math.min(x, x0),
-    y: Math.min(y, y0),
-    width: Math.abs(x - x0),
-    height: Math.abs(y - y0),
-  };
+  const box = boxOf([x, y], [x0, y0]);
   return [
-    ...[0, 1, 2, 3, 4].flatMap((level) => rule(f, level)),
+    ...[0, 0.5, 1].flatMap((share) => rule(f, share * f.most)),
     shape("line", { class: "tb-axis", x1: x0, x2: x0, y1: f.top, y2: f.bottom }),
-    ...[-4, -2, 2, 4].map((at) => label("tb-tick", f.x(at), f.bottom + 18, brief(at), "middle")),
+    ...[-4, -2, 0, 2, 4].map((at) => label("tb-tick", f.x(at), f.bottom + 18, brief(at), "middle")),
     label("tb-axis-name", 0, 10, "↑ opened gate"),
     label("tb-axis-name", f.right, f.height - 4, "up →", "end"),
     shape("rect", { class: areaKind(product), ...box }),
+    shape("rect", { class: "tb-whole", ...boxOf([x, f.y(1)], [x0, y0]) }),
     shape("line", { class: "tb-edge-up", x1: x0, x2: x, y1: y0, y2: y0 }),
     shape("line", { class: "tb-edge-gate", x1: x, x2: x, y1: y0, y2: y }),
     shape("circle", { class: "tb-dot tb-handle", cx: x, cy: y, r: 7 }),
+    ...edgeNames(f, { up, open, x, y }),
     ...areaName(f, box, product),
   ];
+}
+
+const boxOf = ([x, y], [x0, y0]) => ({
+  x: Math.min(x, x0),
+  y: Math.min(y, y0),
+  width: Math.abs(x - x0),
+  height: Math.abs(y - y0),
+});
+
+/** The sides say what they are: up along the axis, the gate beyond its side or, with no room there, before the box. */
+function edgeNames(f, { up, open, x, y }) {
+  const [x0, y0] = [f.x(0), f.y(0)];
+  const out = up < 0 ? -1 : 1;
+  const room = out < 0 ? x - f.left : f.right - x;
+  const words = `gate ${fixed(open)}`;
+  const beyond = room > 12 + 7 * words.length;
+  const at = beyond ? x + 12 * out : x0 - 8 * out;
+  const anchor = beyond === out > 0 ? "start" : "end";
+  const below = open < 0 ? -8 : 18;
+  const middle = clamp((y + y0) / 2 + 4, f.top + 8, f.bottom - 4);
+  const upName = label("tb-edge-name", (x + x0) / 2, y0 + below, `up ${brief(up)}`, "middle");
+  const gateName = label("tb-edge-name", at, middle, words, anchor);
+  return [...(up ? [upName] : []), ...(Number.isFinite(open) ? [gateName] : [])];
 }
 
 /** The product stands in its area where that has room. */
 function areaName(f, { x, y, width, height }, product) {
   const words = brief(product);
-  if (width < 12 + 9 * words.length || height < 26) return [];
-  return [label("tb-area-name", x + width / 2, y + height / 2 + 5, words, "middle")];
+  if (width < 12 + 12 * words.length || height < 34) return [];
+  return [label("tb-area-name", x + width / 2, y + height / 2 + 7, words, "middle")];
 }
 
 const ROW = 21;
@@ -151,7 +169,7 @@ function drawRow(f, kind, y, value, now) {
   const at = { x: Math.min(end, f.x(0)), y: y + 3, width: Math.abs(end - f.x(0)), height: ROW - 7 };
   return [
     label(kind === now.curve ? "tb-row tb-chosen" : "tb-row", 0, y + 14, now.curves[kind].name),
-    shape("rect", { class: `tb-bar tb-${kind}`, ...at }),
+    shape("rect", { class: `tb-bar tb-${kind}${kind === now.curve ? "" : " tb-beside"}`, ...at }),
     label(
       kind === now.curve ? "tb-row tb-chosen" : "tb-row",
       f.width,
