@@ -114,3 +114,12 @@ test("sixteen bits are the number that they stand for", () => {
   assert.equal(halfToNumber(0x7c00), Infinity);
   assert.ok(Number.isNaN(halfToNumber(0x7e00)));
 });
+
+test("letters under the map are put together to words", () => {
+  const state = ledgers();
+  Object.assign(state.runs[0], { tokens: ["a", "b"], letters: true });
+  const { el } = shown(state);
+  const [map] = el.querySelectorAll(".tb-chart.tb-map");
+  const names = [...map.querySelectorAll("text")].filter((t) => t.getAttribute("text-anchor") === "start");
+  assert.deepEqual(names.map((t) => t.textContent), ["ab"]);
+});

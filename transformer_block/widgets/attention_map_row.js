@@ -65,7 +65,7 @@ function frameOf(width, { tokens }) {
   const top = 134;
   const area = { left, right, top, bottom: top + down * T, rows: T, columns: T };
   const f = mapFrame(area);
-  return { ...f, width, height: f.bottom + room, weights: linearScale([0, 1], [top - 16, 20]) };
+  return { ...f, width, height: f.bottom + room, weights: linearScale([0, 1], [top - 16, 28]) };
 }
 
 /** The chosen row as bars over the columns of the map. */

@@ -47,7 +47,7 @@ export function mapPanel(life, { change, settle }) {
         ...painted(frame.width, now.run, off, now.shown),
         ...cursor(frame, [now.place, now.token]),
         ...placeNames(frame, now),
-        ...columnNames(frame, now.tokens.map(tokenText), now.token, now.run.letters ? 9 : 14),
+        ...(now.run.letters ? wordNames : tokenNames)(frame, now),
       ]);
       line.show((cell) => describe(seen, valued(seen.run, off), ...(cell ?? [seen.place, seen.token])));
     },
@@ -98,3 +98,16 @@ const placeNames = (f, { run, place }) =>
     ([name, i]) =>
       label(i === place ? "tb-tick tb-here" : "tb-tick", f.left - 7, f.y(i + 0.5) + 4, name, "end"),
   );
+
+const tokenNames = (f, { tokens, token }) => columnNames(f, tokens.map(tokenText), token);
+
+/** Where tokens are letters, the words that they make, each under its first letter if it has room. */
+function wordNames(f, { tokens, token }) {
+  let free = 0;
+  return [...tokens.join("").matchAll(/\S+/g)].flatMap(({ 0: word, index }) => {
+    const [x, here] = [f.x(index), index <= token && token < index + word.length];
+    if (x < free || x + 6.6 * word.length > f.width) return [];
+    free = x + 6.6 * word.length + 6;
+    return [label(here ? "tb-tick tb-here" : "tb-tick", x, f.bottom + 16, word)];
+  });
+}
