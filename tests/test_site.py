@@ -134,6 +134,13 @@ def test_the_first_address_leads_to_the_first_page(page, site_url):
     page.wait_for_url(f"{site_url}{PAGES[0]}.html")
 
 
+def test_a_search_quotes_a_formula_once_and_no_latex(page, site_url):
+    page.goto(f"{site_url}search.html?q=softmax")
+    quoted = page.locator("#search-results p.context", has_text="Take any number")
+    expect(quoted.first).to_contain_text("Take any number c away from a row")
+    assert "\\displaystyle" not in page.locator("#search-results").inner_text()
+
+
 def test_the_search_page_finds_a_page_by_a_word_on_it(page, site_url):
     page.goto(f"{site_url}search.html?q=RMSNorm")
     page.locator("#search-results a[href*='book/rmsnorm.html']").first.click()

@@ -60,6 +60,16 @@ document.addEventListener("DOMContentLoaded", () => {
   });
   each(scrolling, (element) => watcher.observe(element));
 
+  // What a search quotes of a page holds each formula once, as it is read.
+  if (typeof Search !== "undefined") {
+    const textOf = Search.htmlToText;
+    Search.htmlToText = (page, ...rest) => {
+      const whole = new DOMParser().parseFromString(page, "text/html");
+      whole.querySelectorAll(".katex-html, annotation").forEach((copy) => copy.remove());
+      return textOf(whole.documentElement.outerHTML, ...rest);
+    };
+  }
+
   // A link to a folded question opens it.
   const unfold = () => {
     const target = document.getElementById(decodeURIComponent(location.hash.slice(1)));
