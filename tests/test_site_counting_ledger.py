@@ -5,6 +5,7 @@ from dataclasses import replace
 import pytest
 from browser import visit
 from playwright.sync_api import expect
+from test_site_widgets import contrast
 
 from transformer_block.config import published_models
 from transformer_block.counting import count_parameters, total_parameters
@@ -81,3 +82,25 @@ def test_the_context_moves_the_flops_and_no_parameter(ledger):
     expect(cost).to_contain_text("at T = 131,072")
     expect(cost).to_contain_text("one half at T = 25,204")
     assert notes(ledger) == shown(LLAMA)
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_names_stand_out_from_the_parts_that_carry_them(page, site_url, scheme):
+    page.emulate_media(color_scheme=scheme)
+    ledger = on_page(page, site_url)
+    for kind in ("attention", "net"):
+        part, name = (
+            ledger.locator(f".{of}.tb-{kind}").first.evaluate("node => getComputedStyle(node).fill")
+            for of in ("tb-bar", "tb-in")
+        )
+        assert contrast(part, name) >= 4.5
+
+
+def test_paper_says_that_the_head_is_tied_only_where_it_is(ledger, page):
+    page.emulate_media(media="print")
+    tied = ledger.get_by_text("the head is tied")
+    expect(tied).to_be_hidden()
+    page.emulate_media(media="screen")
+    tied.click()
+    page.emulate_media(media="print")
+    expect(tied).to_be_visible()

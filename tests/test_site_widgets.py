@@ -16,7 +16,7 @@ every_widget = pytest.mark.parametrize("widget", [getattr(widgets, n) for n in w
 
 DRAWN = {  # what is seen: its colour, and the contrast that it needs
     ".tb-chart path.tb-line, .tb-chart .tb-bar": ("stroke", 3),
-    "svg text:not(.tb-flag-text, .tb-area-name)": ("fill", 4.5),
+    "svg text:not(.tb-flag-text, .tb-area-name, .tb-in)": ("fill", 4.5),
     ".tb-spoken, .tb-subtitle, .tb-note, .tb-name, .tb-button, .tb-option": ("color", 4.5),
 }
 
