@@ -58,6 +58,10 @@ def test_an_answer_is_checked_in_the_words_of_the_sheet(cell):
     cell.write(RIGHT)
     cell.press("Check")
     assert "rmsnorm_forward" in cell.ends("Done.")
+    expect(cell.output).to_have_class(re.compile("run-right"))
+    cell.press("Run")
+    cell.ends("Done.")
+    expect(cell.output).not_to_have_class(re.compile("run-right"))
 
 
 def test_what_the_first_cell_of_the_sheet_imports_is_there(page, site_url):

@@ -79,6 +79,7 @@ export class Cell {
   run(check = "") {
     if (this.running) return;
     this.clear();
+    this.checking = Boolean(check);
     this.busy(true);
     run({ source: textOf(this.editor), check, setup: this.setup }, (message) => this.hear(message));
   }
@@ -97,6 +98,7 @@ export class Cell {
     };
     if (kind in ends) {
       this.status.textContent = ends[kind];
+      this.output.classList.toggle("run-right", Boolean(this.checking && well));
       this.busy(false);
     } else if (kind === "progress") this.status.textContent = text;
     else if (kind === "figure") this.show(this.picture(text));

@@ -141,13 +141,13 @@ test("a number is written as people say it", () => {
 test("the titles say what is to be seen", () => {
   const { el, model } = show();
   assert.deepEqual(texts(el, ".tb-title"), [
-    "6.74 B parameters, 64 % of them in the net",
-    "One block is 12.1 d²",
+    "6.74\u00a0B parameters, 64\u00a0% of them in the net",
+    "One block is 12.1\u00a0d²",
     "One token of training costs 1.14 times 6N",
   ]);
   model.set("shape", shapeOf(GPT_2));
   nextFrame();
-  assert.match(texts(el, ".tb-title")[0], /^124 M parameters, 46 % of them in the net$/);
+  assert.match(texts(el, ".tb-title")[0], /^124\u00a0M parameters, 46\u00a0% of them in the net$/);
 });
 
 test("every part has its name on the bar, or under it where it is thin", () => {

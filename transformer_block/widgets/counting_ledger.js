@@ -50,7 +50,7 @@ function build(life, hands) {
   );
   const block = barPanel(
     life,
-    "Its matrices in units of d², beside two rules of thumb: 12 d² and 16 d²",
+    "Its matrices in units of d², beside two rules of thumb: 12\u00a0d² and 16\u00a0d²",
     "The matrices of one block, with marks at 12 d² and 16 d²",
     hands.settle,
   );

@@ -124,13 +124,16 @@ export function inWords(n) {
 /** Write the numbers of a block in units of d². */
 export const squares = (n, { d_model: d }) => `${brief(n / d ** 2)} d²`;
 
-/** Say above a chart what it shows. */
+const unbroken = (words) => words.replaceAll(" ", "\u00a0");
+
+/** Say above a chart what it shows; a number keeps its unit beside it. */
 export function titleOfModel({ parts, total }) {
   const [most, number] = Object.entries(parts).reduce((a, b) => (b[1] > a[1] ? b : a));
-  return `${inWords(total)} parameters, ${percent(number / total)} of them in the ${most}`;
+  const [all, share] = [inWords(total), percent(number / total)].map(unbroken);
+  return `${all} parameters, ${share} of them in the ${most}`;
 }
 
-export const titleOfBlock = ({ block, shape }) => `One block is ${squares(sum(block), shape)}`;
+export const titleOfBlock = ({ block, shape }) => `One block is ${unbroken(squares(sum(block), shape))}`;
 
 export const titleOfToken = ({ exact, sixN }) =>
   `One token of training costs ${brief(exact / sixN)} times 6N`;
