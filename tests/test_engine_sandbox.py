@@ -1,6 +1,7 @@
 """Notebooks in the sandbox: what they show, what their functions give back, what they survive."""
 
 import copy
+import subprocess
 
 import numpy as np
 import pytest
@@ -9,7 +10,7 @@ from grader.engine.attacks import attacks
 from grader.engine.doctor import examine
 from grader.engine.jail import Jail, Lost
 from grader.engine.limits import Limits
-from grader.engine.stage import set_stage
+from grader.engine.stage import set_engine, set_library, set_stage
 from grader.engine.student import Student
 
 LIMITS = Limits(seconds=20.0)
@@ -18,12 +19,37 @@ pytestmark = pytest.mark.marking
 
 @pytest.fixture(scope="module")
 def jail(tmp_path_factory):
-    stage = tmp_path_factory.mktemp("stage")
-    for folder in (stage, *stage.parents[:3]):
-        folder.chmod(folder.stat().st_mode | 0o755)
+    stage = open_folder(tmp_path_factory)
     set_stage(stage, [])
     with Jail(stage, LIMITS) as running:
         yield running
+
+
+def open_folder(tmp_path_factory):
+    """Make a folder for a stage, which the sandbox's user can get at."""
+    stage = tmp_path_factory.mktemp("stage")
+    for folder in (stage, *stage.parents[:3]):
+        folder.chmod(folder.stat().st_mode | 0o755)
+    return stage
+
+
+def test_a_server_ends_when_nobody_is_left_to_lay_down_its_library(tmp_path_factory):
+    stage = open_folder(tmp_path_factory)
+    set_engine(stage)
+    with Jail(stage, LIMITS) as running:
+        with pytest.raises(subprocess.TimeoutExpired):
+            running.process.wait(3)
+        running.control.close()
+        running.process.wait(30)
+
+
+def test_a_server_starts_before_its_library_is_there(tmp_path_factory):
+    stage = open_folder(tmp_path_factory)
+    set_engine(stage)
+    with Jail(stage, LIMITS) as running:
+        set_library(stage, [])
+        running.wait_until_ready()
+        assert running.ready
 
 
 @pytest.fixture
