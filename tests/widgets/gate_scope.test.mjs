@@ -70,11 +70,11 @@ test("the chosen curve and the sides of the area carry their numbers", () => {
   const { el, model } = show({ gate: -0.5 });
   const [curves, area] = el.querySelectorAll(".tb-chart");
   assert.deepEqual(texts(curves, ".tb-name"), ["opens to −0.189", "slope 0.260"]);
-  assert.deepEqual(texts(area, ".tb-edge-name"), ["up 2", "gate −0.189"]);
+  assert.deepEqual(texts(area, ".tb-edge-name"), ["up 2", "opens to −0.189"]);
   assert.equal(texts(el, ".tb-title")[1], "The gate makes −0.378 of 2");
   model.set("up", 0);
   nextFrame();
-  assert.deepEqual(texts(area, ".tb-edge-name"), ["gate −0.189"]);
+  assert.deepEqual(texts(area, ".tb-edge-name"), ["opens to −0.189"]);
 });
 
 test("the height of the area's chart follows the gate, so that a small one is seen", () => {

@@ -85,7 +85,7 @@ function edgeNames(f, { up, open, x, y }) {
   const [x0, y0] = [f.x(0), f.y(0)];
   const out = up < 0 ? -1 : 1;
   const room = out < 0 ? x - f.left : f.right - x;
-  const words = `gate ${fixed(open)}`;
+  const words = `opens to ${fixed(open)}`;
   const beyond = room > 12 + 7 * words.length;
   const at = beyond ? x + 12 * out : x0 - 8 * out;
   const anchor = beyond === out > 0 ? "start" : "end";
