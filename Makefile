@@ -84,7 +84,7 @@ check-derived: install ## make every derived file again and compare the bytes
 	.ci/check-derived
 
 bench: book ## measure speed, both sides in one run, and print ratios
-	for measured in block generate redraw grading kills; do $(PY) bench/$$measured.py || exit; done
+	for measured in block generate redraw grading kills memory; do $(PY) bench/$$measured.py || exit; done
 
 bench-build: install ## measure how long the book takes to build, from nothing and again
 	$(PY) bench/build.py
