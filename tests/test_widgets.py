@@ -74,7 +74,7 @@ def test_the_state_is_small(widget):
     data = sum(len(own.pop(name)) for name in list(own) if isinstance(own[name], bytes))
     assert len(json.dumps(own)) < 10_000
     assert data < 460_000
-    assert len(state["_esm"]) + len(state["_css"]) < 66_000
+    assert len(state["_esm"]) + len(state["_css"]) < 70_000
 
 
 def test_a_module_is_written_once_before_its_first_use(tmp_path):
