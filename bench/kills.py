@@ -1,6 +1,6 @@
 """Kill the command that marks a class at random moments, start it again, and look at every mark.
 
-Run with ``make bench``; it takes two minutes. A whole run is timed first, so that the moments lie
+Run with ``make bench``; it takes some minutes. A whole run is timed first, so that the moments lie
 anywhere in it: while workers start, while they mark, while marks are written. Printed is when it
 was killed, how many records it had written, how many students were in the gradebook, how many
 processes it left behind, and whether every mark is there once in the end.

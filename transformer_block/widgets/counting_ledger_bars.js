@@ -18,13 +18,13 @@ const KIND = {
 const SHORT = { "attention’s matrices": "attention" };
 const BAR = 62;
 const LOW = 28; // a bar to compare with
-const WORDS = 22; // above a bar that has a name or marks
+const WORDS = 22; // above a bar that has marks
 const LINE = 17; // of words under a bar
 const GAP = 12;
 const LETTER = 6.3; // pixels, on the generous side
 const INDENT = 7;
 
-/** A panel of bars on one scale; `show(title, [{ name, parts, marks, value, low }])` draws them. */
+/** A panel of bars on one scale; `show(title, [{ parts, marks, value, low }])` draws them. */
 export function barPanel(life, subtitle, chartName, settle) {
   const chart = svg("svg", { class: "tb-chart", role: "img", "aria-label": chartName });
   const width = life.widthOf(chart, settle);
@@ -49,8 +49,8 @@ export function barPanel(life, subtitle, chartName, settle) {
 }
 
 function drawBar(x, bar, above, width) {
-  const { name, parts, marks, low } = bar;
-  const top = above + (name || marks ? WORDS : 2);
+  const { marks, low } = bar;
+  const top = above + (marks ? WORDS : 2);
   const height = low ? LOW : BAR;
   const pieces = piecesOf(x, bar);
   const inside = pieces.filter(({ room, words }) => room > words.length * LETTER + INDENT + 1);
@@ -59,7 +59,6 @@ function drawBar(x, bar, above, width) {
   return {
     bottom: top + height + rows * LINE,
     shapes: [
-      ...(name ? [label("tb-axis-name", 1, top - 7, name)] : []),
       ...pieces.map((piece) => block(piece, top, height)),
       ...inside.flatMap((piece) => namesInside(piece, top, low)),
       ...marksAt(x, marks ?? {}, top, height),
